@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 from mdmemory.config import person
-from mdmemory.errors import GOING_ON, MdmemoryError, NotFound
+from mdmemory.errors import MdmemoryError, NoGit, NotFound, UsageError
+from mdmemory.layers import (
+    Layers,
+    OpenStore,
+    actions,
+    capture,
+    citing,
+    compact,
+    imports,
+    llm,
+    observe,
+    search,
+    sessions,
+    store,
+)
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy import is_secret
-from mdmemory.store.project import Project, find_project
-from mdmemory.store.refresh import Refreshed, Refresher
-from mdmemory.store.store import Store, StoredNote
+from mdmemory.store.project import find_project
+from mdmemory.store.refresh import Refreshed
+from mdmemory.store.store import INDEX, Store, StoredNote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from datetime import datetime
     from typing import Any, Self
 
     from mdmemory.actions.doctor import Finding
@@ -34,23 +47,20 @@ if TYPE_CHECKING:
     from mdmemory.actions.setup import Setup
     from mdmemory.actions.sync import Synced
     from mdmemory.actions.undo import Agree, Planned, Undone
-    from mdmemory.capture.batch import Route, Stores
     from mdmemory.capture.extracted import Caller, Extracted
-    from mdmemory.capture.fact import FactCall
+    from mdmemory.capture.fact import Fact, FactCall
     from mdmemory.capture.forgetting import AskedRemoval, Forgotten
     from mdmemory.capture.imports.run import Imported
     from mdmemory.capture.pending import PendingFact
     from mdmemory.capture.store_fact import Stored
     from mdmemory.citing.citation import CheckedCitation
     from mdmemory.compact.runner import Outcome
-    from mdmemory.git.commits_of_store import History
-    from mdmemory.git.lock import Patience
     from mdmemory.git.log import Logged
     from mdmemory.llm.answer import Model
     from mdmemory.note.note import Note
     from mdmemory.observe.observations import Observations
     from mdmemory.search.notes import Report
-    from mdmemory.search.project import Search, Updated
+    from mdmemory.search.project import Updated
     from mdmemory.search.results import Found, Passage
     from mdmemory.session.promotion import Accounting
     from mdmemory.session.recalls import KnownSession, NoteRecalled
@@ -60,122 +70,34 @@ if TYPE_CHECKING:
     from mdmemory.store.conflicts import Entry
     from mdmemory.store.evidence import Evidence
     from mdmemory.store.state import State
-    from mdmemory.store.writer import NoteSource, Writer
+    from mdmemory.store.writer import StoredIn, Writer
     from mdmemory.transcripts.turns import Turn
 
 
-__all__ = ["Memory", "actions", "capture", "search", "store"]
+class Memory(Layers):
+    """All that can be done with one store, or with the project's and the person's as one.
 
-
-class _Room(ModuleType):
-    """A package of ours, whose modules are loaded when they are first used: reading stays quick."""
-
-    def __getattr__(self, module: str) -> ModuleType:
-        return import_module(f"mdmemory.{self.__name__}.{module}")
-
-
-if TYPE_CHECKING:
-    from mdmemory import actions, capture, citing, compact, llm, observe, search, store
-    from mdmemory import session as sessions
-    from mdmemory.actions import memory_folder  # noqa: F401 - what functions return
-    from mdmemory.capture import imports, run, summary, wishes  # noqa: F401
-    from mdmemory.citing import check  # noqa: F401
-    from mdmemory.search import sources  # noqa: F401
-else:
-    actions, capture, compact = _Room("actions"), _Room("capture"), _Room("compact")
-    llm, observe, search = _Room("llm"), _Room("observe"), _Room("search")
-    citing = _Room("citing")
-    imports, sessions, store = _Room("capture.imports"), _Room("session"), _Room("store")
-
-
-class Memory:
-    """One store, with all that can be done with it. `clock` gives the present moment in UTC,
-    `holder` is the name that other processes see while this one writes, and `tell` gets a sentence
-    for each write that an earlier process could not finish. `automatic`: no person typed the
-    command; in a repository of theirs its writes are kept beside the branches, and wait for a
-    command that they type. `watched`: whoever opened it brings the index up to date, so that
-    reading a note or history does not."""
+    What is done to a note is done where NAME is, and a new one goes where it belongs. What lists
+    notes, looks for them, or takes back knows both. All else is about one store: the project's, or
+    the person's where there is no other; `each` gives them one by one."""
 
     _looking: Writer | None = None
-
-    def __init__(
-        self, project: Project, *, holder: str = "a Python program",
-        clock: Callable[[], datetime] = person.now, tell: Callable[[str], None] = lambda _: None,
-        automatic: bool = False, patience: Patience | None = None, watched: bool = False,
-    ) -> None:  # fmt: skip
-        self.project = project
-        self._automatic, self._patience, self._watched = automatic, patience, watched
-        self._holder, self._clock, self._tell = holder, clock, tell
-        self._sentences: set[str] = set()
-        self._at_hand: Writer | None = None
-        self._by_hand: list[Look | None] = []  # at one look, once it was asked what hands did
-
-    @contextmanager
-    def at_one_look(self) -> Iterator[None]:
-        """Answer all that is asked in the block by one look at the notes. For what only reads, and
-        is soon done."""
-        self._at_hand = self._at_hand or self._writer()
-        try:
-            yield
-        finally:
-            self._at_hand = None
-            self._by_hand.clear()
-
-    def now(self) -> datetime:
-        """The present moment in UTC, by the clock that this was opened with."""
-        return self._clock()
-
-    def state(self) -> State:
-        """The database of our own work, as a context. Its trouble goes to `tell`."""
-        return store.state.State(self.project.state_file, self._tell_once)
-
-    def _tell_once(self, sentence: str) -> None:
-        kind = GOING_ON if GOING_ON in sentence else sentence
-        if kind not in self._sentences:
-            self._sentences.add(kind)
-            self._tell(sentence)
-
-    def _today(self) -> str:
-        return self._clock().date().isoformat()
-
-    def _refresher(self) -> Refresher:
-        return self._at_hand.refresher if self._at_hand else Refresher(self.project, is_secret)
-
-    def _fresh(self) -> Refresher:
-        """The refresher, whose index is brought up to date unless somebody else does so."""
-        refresher = self._refresher()
-        if not self._watched:
-            refresher.current()
-        return refresher
-
-    def _store(self) -> Store:
-        return self._fresh().store
-
-    def _writer(self) -> Writer:
-        return self._at_hand or store.writer.Writer(
-            self.project, is_secret, self._holder, self._tell_once, self._automatic, self._patience
-        )
-
-    def _history(self) -> History:
-        return actions.note_history.history_of(self._writer(), fresh=not self._watched)
-
-    def _search(self, source: str = "memory", meaning: bool = True) -> Search:
-        return search.sources.search(self._refresher(), source, self._today(), meaning=meaning)
 
     @classmethod
     def open(
         cls, path: str | Path = ".", *, store: str | None = None,
         environment: Mapping[str, str] | None = None, **how: Any,
-    ) -> Memory:  # fmt: skip
-        """The store for the folder `path`, or the one that `store` names; `how` is what the class
-        takes. Raises NoStore."""
-        return cls(find_project(Path(path), store, person.person_places(environment)), **how)
+    ) -> Self:  # fmt: skip
+        """The store for the folder `path` alone, or the one that `store` names; `how` is what
+        `OpenStore` takes. Raises NoStore."""
+        places = person.person_places(environment)
+        return cls(find_project(Path(path), store, places), places=places, **how)
 
     @classmethod
     def init(
         cls, path: str | Path = ".", *, store: str | None = None, own_repo: bool = False,
         home: bool = False, environment: Mapping[str, str] | None = None,
-    ) -> tuple[Memory, Setup]:  # fmt: skip
+    ) -> tuple[Self, Setup]:  # fmt: skip
         """Make a store for a project (again: no change): in the memory folder (`home`), or in
         the project, as part of its repository or with its `own_repo`."""
         where = Path(path), person.person_places(environment)
@@ -183,11 +105,23 @@ class Memory:
         setup = (actions.memory_folder.begin_store if home else in_project)(*where)
         return cls(setup.project), setup
 
+    def now(self) -> datetime:
+        """The present moment in UTC, by the clock that this was opened with."""
+        return self._clock()
+
+    def state(self) -> State:
+        """The database of our own work, as a context."""
+        return self.opened.state()
+
+    # --- notes
+
     def add(
         self, name: str, *, type: str = "", description: str = "", body: str = "", kind: str = "",
-        source: str = "manual", replaces: Sequence[str] = (), cite: Sequence[str] = (),
+        source: str = "manual", everywhere: bool = False, cite: Sequence[str] = (),
+        replaces: Sequence[str] = (),
     ) -> Edited:  # fmt: skip
-        """Store a note. The same text again names the note there is; a taken name gets `-2`.
+        """Store a note where its type belongs (see `for_type`). The same text again names the note
+        there is; a taken name gets `-2`.
 
         Without a description `name` is a sentence, and what is not given is worked out from it.
         `replaces` names notes that it stands in place of: they are superseded.
@@ -195,24 +129,58 @@ class Memory:
         """
         if not description:
             fact = capture.fact.state_fact(name, type=type, body=body, kind=kind)
-            if (same := self.stating(fact.said)) is not None and not replaces:
-                return actions.editing.unchanged_note(same)
-            name, type, kind = fact.name, fact.type, fact.kind
-            description, body = fact.description, fact.body
-        writer = self._writer()
-        return actions.editing.add(
-            writer, name=name, type=type, description=description, body=body, kind=kind,
-            source=source, today=self._today(), replaces=replaces,
+            return self.state_fact(fact, everywhere, source, cite, replaces)[1]
+        fact = capture.fact.Fact(body, description, name, type, kind=kind)
+        return self._put(fact, everywhere, source, cite, replaces)[1]
+
+    def state_fact(
+        self, fact: Fact, everywhere: bool = False, source: str = "manual",
+        cite: Sequence[str] = (), replaces: Sequence[str] = (),
+    ) -> tuple[Self, Edited]:  # fmt: skip
+        """Store what a person states in a sentence, and the store it is in: a note that says it
+        already is named."""
+        keys = capture.note_text.keys_of_fact(fact.said)
+        says, may_say = capture.note_text.stating_test(keys), capture.note_text.may_state(keys)
+        for part in self.there() if not replaces else ():
+            notes = search.near.those_that(may_say, part.opened.fresh())
+            same = [each for each in notes if says(each.note.head.description, each.note.body)]
+            for each in store.superseding.in_force(same):
+                return part, actions.editing.unchanged_note(each)
+        return self._put(fact, everywhere or fact.everywhere, source, cite, replaces)
+
+    def _put(
+        self, fact: Fact, everywhere: bool, source: str, cite: Sequence[str],
+        replaces: Sequence[str],
+    ) -> tuple[Self, Edited]:  # fmt: skip
+        """Store a fact, in the store of the notes that it replaces. Raises NotFound, UsageError for
+        notes of both."""
+        # no store is made for a note that none would take
+        text = f"{fact.description}\n{fact.body}"
+        actions.editing.check_new(fact.name, fact.type, text)
+        owners = [self.holding(name) for name in replaces]
+        if len({part.layer for part, _ in owners}) > 1:
+            raise UsageError(
+                "The notes are in two stores, and a fact replaces those of one.",
+                "Add it twice, once for each store.",
+            )
+        names = [part.note(name).file for part, name in owners]
+        part = owners[0][0] if owners else self.for_type(fact.type, everywhere=everywhere)
+        writer = part.opened.writer()
+        return part, actions.editing.add(
+            writer, name=fact.name, type=fact.type, description=fact.description, body=fact.body,
+            kind=fact.kind, source=source, today=part.opened.today(), replaces=names,
             near=search.near.near_notes(writer.refresher), cite=cite,
         )  # fmt: skip
 
-    def stating(self, fact: str) -> StoredNote | None:
-        """The note in force that states this fact already; None where there is none."""
-        keys = capture.note_text.keys_of_fact(fact)
-        says, may_say = capture.note_text.stating_test(keys), capture.note_text.may_state(keys)
-        notes = search.near.those_that(may_say, self._fresh())
-        stating = [each for each in notes if says(each.note.head.description, each.note.body)]
-        return next(iter(store.superseding.in_force(stating)), None)
+    def near(self, text: str) -> list[tuple[str, str]]:
+        """The notes near a text, three of each store at most: file and description."""
+        return [
+            (f"{source.prefix}{note.file}", " ".join(note.note.head.description.split()))
+            for source in self.sources()
+            for note in store.superseding.in_force(
+                search.near.near_notes(source.writer.refresher)(text)
+            )[: search.near.NEAREST]
+        ]
 
     def edit(
         self, name: str, *, description: str | None = None, body: str | None = None,
@@ -220,9 +188,10 @@ class Memory:
     ) -> Edited:  # fmt: skip
         """Change a note's description or body, and only the lines of these. Raises NoteChanged
         where it is not the note with the digest `replaces` any more."""
+        part, name = self._open_holder(name)
         return actions.editing.edit(
-            self._writer(), name, description=description, body=body, replaces=replaces,
-            today=self._today(),
+            part.writer(), name, description=description, body=body, replaces=replaces,
+            today=part.today(),
         )  # fmt: skip
 
     def say_anew(self, name: str, text: str) -> tuple[Edited, str]:
@@ -238,90 +207,155 @@ class Memory:
             fresh = says[0]
             return fresh, says[1] or None
 
-        writer, today = self._writer(), self._today()
-        return actions.editing.edit(writer, name, worded=word_anew, today=today), fresh
+        part, name = self._open_holder(name)
+        return (
+            actions.editing.edit(part.writer(), name, worded=word_anew, today=part.today()), fresh,
+        )  # fmt: skip
 
     def replace_text(
         self, name: str, text: str, *, replaces: str, seen: str | None = None
     ) -> Edited:
         """Put a note's whole text, which a person wrote after seeing the digest `replaces`. With
         `seen`, the text of then, changes that others made meanwhile in other lines stay."""
-        return actions.editing.replace_text(self._writer(), name, text, replaces, seen)
+        part, name = self._open_holder(name)
+        return actions.editing.replace_text(part.writer(), name, text, replaces, seen)
 
     def rename(self, name: str, new: str) -> Renamed:
         """Give a note another name: its file and all links to it follow; the old one stays as an
         alias. Raises BadNote for a name that is taken or none."""
-        return actions.renaming.rename_note(self._writer(), name, new)
+        part, name = self._open_holder(name)
+        return actions.renaming.rename_note(part.writer(), name, new)
 
     def remove(self, name: str) -> Edited:
         """Remove a note; its text stays in history."""
-        return actions.editing.remove_note(self._writer(), name)
+        part, name = self._open_holder(name)
+        return actions.editing.remove_note(part.writer(), name)
 
     def erase(self, name: str, agree: Callable[[Erasable], bool]) -> Erased:
         """Take a note out of the store's whole history, for good; only of a store of its own, and
         only if `agree` says yes to what that is. There is no undo."""
-        return actions.erasing.erase_note(self._writer(), name, agree)
+        part, name = self._open_holder(name)
+        return actions.erasing.erase_note(part.writer(), name, agree)
 
     def confirm(self, name: str) -> Edited:
         """Stand by a note that was unconfirmed, or that waits for its first commit."""
-        return actions.editing.confirm_note(self._writer(), name, today=self._today())
-
-    def notes(self) -> list[StoredNote]:
-        """All notes, sorted by file."""
-        return self._store().notes()
+        part, name = self._open_holder(name)
+        return actions.editing.confirm_note(part.writer(), name, today=part.today())
 
     def note(self, name: str) -> StoredNote:
         """One note by its name, stem or file. Raises NotFound."""
-        return self._store().find(name)
+        part, name = self._open_holder(name)
+        return part.fresh().store.find(name)
 
     def get(self, file: str, lines: tuple[int, int] | None = None) -> Passage:
         """A note, or its first to last line of `lines`, from 1. Raises NotFound, UsageError."""
-        (refresher := self._refresher()).current()
+        part, file = self._open_holder(file)
+        (refresher := part.refresher()).current()
         waiting = refresher.catalog().waiting
         return search.results.read_passage(
-            refresher.store, is_secret, file, lines, waiting, self._today()
+            refresher.store, is_secret, file, lines, waiting, part.today()
         )
+
+    def notes(self) -> list[StoredNote]:
+        """All notes: the project's, then the person's, sorted by file."""
+        return [note for _, part in self.each() for note in part.opened.fresh().store.notes()]
 
     def listing(
         self, *, digests: bool = True, files: Collection[str] | None = None
     ) -> list[Listed]:
         """Every note, or those of these `files`, with its strength, and whether the index lists it.
-        Refreshes the index. Without `digests` (each is "" then) no file is read for its own, which
-        many notes notice."""
-        return actions.listing.list_notes(self._refresher(), digests, files)
+        Refreshes the indexes. Without `digests` (each is "" then) no file is read for its own,
+        which many notes notice."""
+        return [
+            row for _, part in self.each()
+            for row in actions.listing.list_notes(part.opened.refresher(), digests, files)
+        ]  # fmt: skip
 
     def mark(self, file: str) -> str:
         """`Listed.mark` of one note; "" where it has none, or is gone. Refreshes the index."""
-        return actions.listing.mark_of(self._refresher(), file)
+        part, file = self._open_holder(file)
+        return actions.listing.mark_of(part.refresher(), file)
 
-    def glance(self) -> Glance:
-        """How the store looks now: what was found of it holds as long as this stays the same."""
-        self._looking = self._looking or self._writer()  # to find the repository takes a process
-        now = int(self._clock().timestamp() * 1e9)
-        return actions.glance.glance_at(self._looking, now)
+    def _open_holder(self, name: str) -> tuple[OpenStore, str]:
+        part, name = self.holding(name)
+        return part.opened, name
 
-    def index_place(self, name: str) -> IndexPlace | None:
-        """Why the index lists a note or does not, and when it left it; None for a note that is
-        gone."""
-        writer = self._writer()
-        try:
-            file = self.note(name).file
-        except NotFound:
-            return None
-        history = actions.note_history.history_shown(writer)
-        return actions.listing.index_place(writer.refresher, history, file)
+    # --- searching
+
+    def search(
+        self, query: str, *, k: int = 6, source: str = "memory", at: str | None = None,
+        report: Report = lambda *_: None, meaning: bool = True, all_projects: bool = False,
+    ) -> Found:  # fmt: skip
+        """The `k` best places for a question, best first, each with its `layer`; none where nothing
+        fits. `source` is memory (the notes), sessions, files, observations, or all of the first
+        three; `at` names a commit: the notes as they stood there. Of the person's store are notes
+        as they are now alone. `report(done, total, what)` follows the reading of changed notes;
+        without `meaning` no vectors are used. `all_projects` reads the notes of every store in the
+        memory folder, and says `project`. Raises UsageError, NotFound.
+        """
+        search.sources.check_source(source, k, at)
+        # the stores to ask, each with the name of its project, if it is another one
+        others = [*self.others()] if all_projects else []
+        asked = [(part, "") for _, part in self.each()] if self.there() or not others else []
+        asked += [(part, name) for name, part in others]
+        if at is not None or source not in ("memory", "all"):
+            asked = asked[:1]  # what is no note is the project's alone
+        answers: list[Found] = []
+        for part, name in asked:
+            try:
+                answer = part._search_alone(query, k, source, at, report, meaning)
+            except UsageError:
+                raise
+            except MdmemoryError as problem:
+                if not answers:
+                    raise
+                # it does not take the first one's answer away
+                self._tell(f"A store is left out. {problem.sentences}")
+            else:
+                answers.append(search.answer.of_layer(answer, part.layer, name))
+            source = "memory"
+        joined = search.answer.join_stores(answers, k)
+        return joined._replace(hits=self.mark_conflicts(joined.hits))
+
+    def _search_alone(
+        self, query: str, k: int, source: str, at: str | None, report: Report, meaning: bool
+    ) -> Found:
+        if source == "observations":
+            return self.observations().search(query, k=k)
+        opened = self.opened
+        today, history = self._clock().date(), None if at is None else opened.history()
+        find = opened.search(source, meaning).find
+        return find(query, k, today, source=source, report=report, at=at, history=history)
+
+    def rebuild(self, *, search_only: bool = False, report: Report = lambda *_: None) -> Updated:
+        """Make the search database anew, and without `search_only` MEMORY.md and the catalog."""
+        if not search_only:
+            (self.project.prepare_private() / "catalog").unlink(missing_ok=True)
+            self.index()
+        return self.opened.search().update(report, anew=True)
+
+    def make_vectors(self, *, report: Report = lambda *_: None) -> Updated:
+        """Make the vectors of all notes that have none, where `search.embeddings` is on."""
+        return self.opened.search().update(report, vectors=True)
+
+    # --- what notes cite, and link to
 
     def citations(
         self, files: Collection[str] | None = None, *, since: str | None = None,
         patience: float | None = None,
     ) -> list[CheckedCitation]:  # fmt: skip
-        """What the notes cite in the project and how that stands now, in the order of the notes; of
-        these `files` alone, if given, else of all that no newer note replaced. `since` a revision
-        of the project: only what stood until then and does not any more. `patience`: seconds that a
-        command of git may take; what is not found out in them is unknown. Raises NoGit for a store
-        without a project, NotFound for a revision.
+        """What the project's notes cite in it and how that stands now, in the order of the notes;
+        of these `files` alone, if given, else of all that no newer note replaced. `since` a
+        revision of the project: only what stood until then and does not any more. `patience`:
+        seconds that a command of git may take; what is not found out in them is unknown. Raises
+        NoGit where there is no project, NotFound for a revision.
         """
-        catalog = self._refresher().catalog()
+        if self.of_project is None:
+            raise self.question or NoGit(
+                f"{self.start} is in no project that has a store, and only a project's notes cite.",
+                "Run it in a project, or make its store: `mdmemory init`.",
+            )
+        catalog = self.opened.refresher().catalog()
         if files is None:
             heads = [head for head in catalog.citing() if head.status != SUPERSEDED]
         else:
@@ -331,49 +365,76 @@ class Memory:
             return citing.check.check_citations(self.project, notes, patience)
         return citing.check.drifted_since(self.project, notes, since)
 
+    def cited(self, files: Collection[str] | None = None) -> list[CheckedCitation]:
+        """The same; [] where nothing can tell."""
+        try:
+            return self.citations(files)
+        except (MdmemoryError, OSError):
+            return []
+
     def known_citations(
         self, files: Collection[str] | None = None
     ) -> dict[str, tuple[CheckedCitation, ...]]:
         """What the last check found out of what these notes cite, or all, by file; nothing is
         checked."""
-        catalog = self._refresher().catalog()
+        catalog = self.opened.refresher().catalog()
         heads = catalog.citing() if files is None else catalog.heads_of(files)
         return citing.check.recorded_citations(
             self.project, [(e.file, e.cites) for e in heads if e.cites]
         )
 
-    def index_places(self) -> dict[str, IndexPlace]:
-        """The same of every note by its file, without the time when it left."""
-        return actions.listing.all_places(self._refresher())
-
     def links(self, before: LinkMap | None = None) -> LinkMap:
         """Which note links to which; only what changed since `before` is read."""
         return (before or actions.glance.LinkMap(store.store.Store(self.project.store))).look()
 
+    # --- the store and its index
+
+    def glance(self) -> Glance:
+        """How the store looks now: what was found of it holds as long as this stays the same."""
+        self._looking = self._looking or self.opened.writer()  # to find the repository takes long
+        return actions.glance.glance_at(self._looking, int(self._clock().timestamp() * 1e9))
+
+    def index_place(self, name: str) -> IndexPlace | None:
+        """Why the index lists a note or does not, and when it left it; None for a note that is
+        gone."""
+        part, name = self._open_holder(name)
+        writer = part.writer()
+        try:
+            file = part.fresh().store.find(name).file
+        except NotFound:
+            return None
+        history = actions.note_history.history_shown(writer)
+        return actions.listing.index_place(writer.refresher, history, file)
+
+    def index_places(self) -> dict[str, IndexPlace]:
+        """The same of every note by its file, without the time when it left."""
+        return actions.listing.all_places(self.opened.refresher())
+
     def counts(self) -> dict[str, int]:
         """How many notes there are, are listed, on hold, unconfirmed, and open conflicts."""
-        return actions.listing.count_notes(self._refresher())
+        return actions.listing.count_notes(self.opened.refresher())
 
     def unread(self) -> list[str]:
         """The files of notes that cannot be read; `doctor` gives the reason of each."""
-        return actions.listing.unreadable_files(self._refresher())
+        return actions.listing.unreadable_files(self.opened.refresher())
 
     def conflicts(self) -> list[Entry]:
-        """The contradictions that wait for a person."""
-        return self._fresh().open_conflicts()
+        """The contradictions inside of each store that wait for a person."""
+        return [entry for _, part in self.each() for entry in part.opened.fresh().open_conflicts()]
 
     def resolve(self, id: str, *, keep: str | None = None) -> Resolved:
         """Resolve a conflict, on a person's word: keep one note and not the other, or both."""
-        return actions.resolve.resolve_conflict(self._writer(), id, keep=keep)
+        return actions.resolve.resolve_conflict(self.opened.writer(), id, keep=keep)
 
     def index(self, *, check: bool = False, adopt: bool = False) -> Refreshed:
         """Bring MEMORY.md up to date, or (check) only tell whether it is. With `adopt` what other
         hands did is committed by the same look at the notes."""
         if check:
-            return self._refresher().refresh(write=False)
-        with (writer := self._writer()).lock_store():
+            return self.opened.refresher().refresh(write=False)
+        with (writer := self.opened.writer()).lock_store():
             state = writer.refresher.refresh()
-            seen = actions.listing.find_unadopted(writer) if adopt and not self._automatic else None
+            is_asked = adopt and not self.opened.automatic
+            seen = actions.listing.find_unadopted(writer) if is_asked else None
             if seen and seen.found:
                 writer.adopt()
             return state
@@ -381,15 +442,11 @@ class Memory:
     def index_text(self, most: int = 0) -> str:
         """MEMORY.md as it is now, brought up to date where that is possible; with `most` an index
         of at most so many characters, which lists the strongest notes."""
-        return self._refresher().text(most)
+        return self.opened.refresher().text(most)
 
     def unadopted(self) -> Look | None:
         """What other hands did to the notes that no commit holds; None without git."""
-        if self._at_hand is None:
-            return actions.listing.find_unadopted(self._writer())
-        if not self._by_hand:
-            self._by_hand.append(actions.listing.find_unadopted(self._at_hand))
-        return self._by_hand[0]
+        return self.opened.by_hand()
 
     def adopt(
         self, *, settled: float = 0.0, accept_loss: bool = False,
@@ -398,9 +455,10 @@ class Memory:
         """Commit what other hands did, and give the commit. `settled`, which an automatic command
         has to say: only what stayed as it is for so many seconds, and reads as a note.
         `accept_loss`: many notes were meant to go. `only`: of these files, which are whole."""
-        if self._automatic and not only and not os.path.lexists(self.project.store / ".git"):
+        opened = self.opened
+        if opened.automatic and not only and not os.path.lexists(opened.project.store / ".git"):
             return None  # without a repository of its own nothing is committed unasked
-        writer = self._writer()
+        writer = opened.writer()
         if writer.automatic and (writer.waits or not (settled or only)):
             return None
         if not (seen := actions.listing.find_unadopted(writer)) or not seen.found:
@@ -408,170 +466,316 @@ class Memory:
         with writer.lock_store():
             return writer.adopt(settled=settled, accept_loss=accept_loss, only=only)
 
-    def search(
-        self, query: str, *, k: int = 6, source: str = "memory", at: str | None = None,
-        report: Report = lambda *_: None, meaning: bool = True,
-    ) -> Found:  # fmt: skip
-        """The `k` best places for a question, best first; none where nothing fits. `source` is
-        memory (the notes), sessions, files, observations, or all of the first three; `at` names a
-        commit: the notes as they stood there. `report(done, total, what)` follows the reading of
-        changed notes; without `meaning` no vectors are used. Raises UsageError, NotFound."""
-        search.sources.check_source(source, k, at)
-        if source == "observations":
-            return self.observations().search(query, k=k)
-        today, history = self._clock().date(), None if at is None else self._history()
-        result = self._search(source, meaning).find
-        return result(query, k, today, source=source, report=report, at=at, history=history)
-
-    def rebuild(self, *, search_only: bool = False, report: Report = lambda *_: None) -> Updated:
-        """Make the search database anew, and without `search_only` MEMORY.md and the catalog."""
-        if not search_only:
-            (self.project.prepare_private() / "catalog").unlink(missing_ok=True)
-            self.index()
-        return self._search().update(report, anew=True)
-
-    def make_vectors(self, *, report: Report = lambda *_: None) -> Updated:
-        """Make the vectors of all notes that have none, where `search.embeddings` is on."""
-        return self._search().update(report, vectors=True)
-
-    def change(self, id: str) -> Logged:
-        """The commit that a Memory-Id or a commit's name means. Raises NotFound."""
-        return actions.note_history.find_change(self._history(), id)
-
-    def undo(self, id: str | None = None, agree: Agree | None = None) -> Undone:
-        """Take back a commit of ours: by Memory-Id or commit, else the newest change. `agree` is
-        asked first, and hears what that is."""
-        return actions.undo.undo_changes(self._writer(), id, agree)[0]
-
-    def undo_session(self, session: str, agree: Agree | None = None) -> list[Undone]:
-        """Take back all that one session caused, in one commit; answers for each that it made."""
-        return actions.undo.undo_changes(self._writer(), agree=agree, session=session)
-
-    def newest_change(self) -> Planned | None:
-        """The change that `undo` takes back without an id; None where there is none."""
-        return actions.undo.newest_change(self._writer())
-
-    def has_change(self, id: str) -> bool:
-        """Whether a Memory-Id or a commit names a commit of ours in this store."""
-        return actions.undo.knows_commit(self._writer(), id)
-
-    def log(self, limit: int | None = None) -> list[tuple[Logged, bool]]:
-        """Our commits, newest first, each with whether it was undone since."""
-        return actions.note_history.log_writes(self._history(), limit)
-
-    def waiting(self) -> list[Logged]:
-        """The automatic writes that wait for a command that a person types, newest first."""
-        return actions.note_history.waiting_writes(self._writer().history)
-
-    def is_undone(self, change: Logged) -> bool:
-        """Whether a change was taken back, and nothing brought it back."""
-        return change.commit in self._history().list_undone()
-
-    def file_changes(
-        self, commits: Sequence[str], files: Collection[str] | None = None, most: int | None = None
-    ) -> dict[str, list[TextChange]]:
-        """The texts before and after of the files that each commit changed, but for the index: of
-        the first `most`, or of these files."""
-        return actions.note_history.file_changes(self._history(), commits, files, most)
-
-    def history(self, name: str) -> list[Step]:
-        """The life of a note, newest step first, across renames and merges; it may be gone."""
-        return actions.note_history.trace_life(self._history(), self._store(), name)
-
     def sync(
         self, *, rebase: bool = False, remote: str | None = None, push_all: bool = False
     ) -> Synced:
         """Commit, fetch, merge (or rebase) and push, with the person's own git configuration.
         `remote` is the address that a store of its own gets; `push_all` pushes foreign commits."""
         return actions.sync.sync_store(
-            self._writer(), person.person_places().environment, self._today(), rebase=rebase,
-            remote=remote, push_all=push_all,
+            self.opened.writer(), person.person_places().environment, self.opened.today(),
+            rebase=rebase, remote=remote, push_all=push_all,
         )  # fmt: skip
 
     def remote(self) -> str | None:
         """The address of the store's remote without a password; None: it is on this disk alone."""
-        return actions.sync.remote_address(history) if (history := self._writer().history) else None
+        history = self.opened.writer().history
+        return actions.sync.remote_address(history) if history else None
 
     def refusal(self) -> MdmemoryError | None:
         """Why nothing can be committed now, or None where it can."""
-        return self._writer().refusal()
+        return self.opened.writer().refusal()
 
     def git_state(self) -> str:
         """ready, none, or why no commit can be made now."""
-        return actions.listing.git_state(self._writer())
+        return actions.listing.git_state(self.opened.writer())
 
-    def doctor(self, *, fix: bool = False, elsewhere: Collection[str] = ()) -> list[Finding]:
+    def doctor(self, *, fix: bool = False) -> list[Finding]:
         """The problems of the store; `fix` first repairs those that can be repaired safely. A link
-        to a name `elsewhere` (folded) is not dead."""
+        may lead to a note of the other store."""
+        elsewhere = {
+            name
+            for part in self._beside.there() if part.project.root != self.project.root
+            for stored in Store(part.project.store).notes()  # a stale index is to be found
+            for name in store.note_links.note_names(stored.note)
+        }  # fmt: skip
         return actions.doctor.examine_store(
-            self._writer(), self._clock(), fix=fix, elsewhere=elsewhere
+            self.opened.writer(), self._clock(), fix=fix, elsewhere=elsewhere
         )
 
-    # --- what sessions teach a store
+    # --- what was done
 
-    def sources(self) -> list[NoteSource]:
-        """This store, as a place to look for notes in."""
-        return [store.writer.NoteSource("", self._writer())]
+    def log(self, limit: int | None = None) -> list[tuple[Logged, bool, str]]:
+        """Our commits by their time, newest first, each with whether it was undone since, and its
+        layer."""
+        entries, problems = [], []
+        for layer, part in self.each():
+            try:
+                rows = actions.note_history.log_writes(part.opened.history(), limit)
+            except MdmemoryError as problem:
+                problems.append(problem)
+            else:
+                entries.append([(*row, layer) for row in rows])
+        # one that cannot (it has no git, say, or nothing to find) does not take the other's away
+        if not entries:
+            raise problems[0]
+        for each in problems:
+            if not isinstance(each, NotFound):
+                self._tell(f"A store is left out. {each.sentences}")
+        mixed = heapq.merge(*entries, key=lambda row: _moment_of(row[0]), reverse=True)
+        return list(mixed)[:limit]
 
-    def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
-        """This store: it gets whatever there is."""
-        return self.sources()[0], capture.batch.ALL
+    def waiting(self) -> list[Logged]:
+        """The automatic writes that wait for a command that a person types, newest first."""
+        return actions.note_history.waiting_writes(self.opened.writer().history)
+
+    def change(self, id: str) -> Logged:
+        """The commit that a Memory-Id or a commit's name means. Raises NotFound."""
+        return actions.note_history.find_change(self.opened.history(), id)
+
+    def is_undone(self, change: Logged) -> bool:
+        """Whether a change was taken back, and nothing brought it back."""
+        return change.commit in self.opened.history().list_undone()
+
+    def file_changes(
+        self, commits: Sequence[str], files: Collection[str] | None = None, most: int | None = None
+    ) -> dict[str, list[TextChange]]:
+        """The texts before and after of the files that each commit changed, but for the index: of
+        the first `most`, or of these files."""
+        return actions.note_history.file_changes(self.opened.history(), commits, files, most)
+
+    def history(self, name: str) -> list[Step]:
+        """The life of a note, newest step first, across renames and merges; it may be gone."""
+        return self._trace_life(name)[1]
+
+    def _trace_life(self, name: str) -> tuple[Self, list[Step]]:
+        """The store that holds or held a note, and the note's life. Raises NotFound."""
+        part, own_name = self.holding(name)
+        try:
+            return part, _life_of(part.opened, own_name)
+        except NotFound:
+            if part is self.of_person or self.of_person is None:
+                raise
+            with suppress(NotFound):
+                return self.of_person, _life_of(self.of_person.opened, own_name)
+            raise
+
+    def past(self, what: str) -> tuple[Self, list[Step] | Logged]:
+        """The store that has the note, or the change, of this name or id, and its life, or the
+        change. A note that is there comes first, then a change, then a note that is gone. Raises
+        NotFound."""
+        part, name = self.holding(what)
+        if part.has_file(name):
+            return part, part.history(name)
+        try:
+            part.note(name)
+        except NotFound:
+            with suppress(NotFound):
+                part = self._hold_change(what)
+                return part, part.change(what)
+        return self._trace_life(what)
+
+    def _hold_change(self, id: str) -> Self:
+        """The store with the commit that a Memory-Id or a commit's name means, first looked for in
+        the project's. Raises NoGit."""
+        parts = [part for _, part in self.each()]
+        for part in parts[:-1]:
+            with suppress(NotFound):
+                part.change(id)
+                return part
+        # HEAD~1 is what stands in the project
+        is_id = set(id.removeprefix("m-")) <= set("0123456789abcdef")
+        return parts[-1] if is_id else parts[0]
+
+    def undo(self, id: str | None = None, agree: Agree | None = None) -> Undone:
+        """Take back a commit of ours: by Memory-Id or commit, else the newest change. `agree` is
+        asked first, and hears what that is."""
+        part, id = self.choose_undo(id)
+        return actions.undo.undo_changes(part.opened.writer(), id, agree)[0]
+
+    def choose_undo(self, id: str | None) -> tuple[Self, str | None]:
+        """The store that `undo` takes something back in, and the commit: of two stores the one with
+        the newest change."""
+        part, *more = self._certain_parts()
+        if more and id is not None:
+            known = (
+                each for each in (part, *more)
+                if actions.undo.knows_commit(each.opened.writer(), id)
+            )  # fmt: skip
+            part = next(known, part)
+        elif more:
+            plans = [
+                (plan, each) for each in (part, *more)
+                if (plan := actions.undo.newest_change(each.opened.writer()))
+            ]  # fmt: skip
+            if plans:
+                plan, part = max(plans, key=_moment_of_plan)
+                id = plan.commit
+        return part, id
+
+    def undo_session(self, session: str, agree: Agree | None = None) -> list[tuple[Self, Undone]]:
+        """Take back all that one session caused, in one commit for each store; answers for each
+        that it made."""
+        done: list[tuple[Self, Undone]] = []
+        missing: NotFound | None = None
+        for part in self._certain_parts():
+            try:
+                undone = actions.undo.undo_changes(
+                    part.opened.writer(), agree=agree, session=session
+                )
+            except NotFound as problem:
+                missing = problem
+            else:
+                done += [(part, each) for each in undone]
+        if missing is not None and not done:
+            raise missing
+        return done
+
+    def _certain_parts(self) -> list[Self]:
+        """Both stores. Raises where it is not certain whose the project's is."""
+        if self.question is not None:
+            raise self.question
+        return [part for _, part in self.each()]
+
+    # --- the message of a person, and what an assistant hands over
+
+    def keep_wishes(
+        self, texts: Sequence[str], *, session: str, turn: str, message: str = "",
+        attended: bool = True,
+    ) -> list[Path]:  # fmt: skip
+        """Keep what a message asks to remember until its turn has ended, whatever git and the store
+        do: the files; `message` is all of it. A run that is not `attended` stores it by a call
+        alone, unless the message begins with it. Raises MdmemoryError: no folder takes them."""
+        if self.of_project is not None:
+            places = capture.wishes.open_inboxes(self.project)
+        else:
+            places = [capture.wishes.inbox_without_store(self.start)]
+        return capture.wishes.keep_wishes(
+            places, texts, session, turn, self._clock(), message, attended
+        )
+
+    def settle_wishes(self, session: str = "", turn: str = "") -> list[Stored]:
+        """Store the wishes that no call answered, as they were said, where their turn is over:
+        `session` is at this `turn` now ("": at none). One that cannot be written yet waits."""
+        boxes = [each for each in self._inboxes() if each.files()]
+        if not boxes or self.question is not None:
+            return []
+        now = self._clock()
+        due = capture.wishes.list_due(boxes, now, session, turn)
+        return capture.store_fact.settle_wishes(self, due, now=now) if due else []
+
+    def _answer_wishes(self, text: str, session: str, *, ends: bool = False) -> None:
+        """Note what a call says of the wishes of its turn."""
+        if boxes := [each for each in self._inboxes() if each.files()]:
+            capture.store_fact.answer_wishes(self, boxes, text, session=session, ends=ends)
+
+    def kept_wishes(self) -> list[Path]:
+        """The files of wishes that wait to be written in the store."""
+        inboxes = capture.wishes.open_inboxes(self.project)
+        return [path for inbox in inboxes for path in inbox.kept()]
 
     def store(self, call: FactCall, caller: Caller) -> Stored:
-        """Store a fact that an assistant hands over; what the caller's turns do not prove is
-        unconfirmed, and replaces nothing. Raises NotStored, NotFound."""
-        return capture.store_fact.store_fact(self, call, caller, now=self._clock())
+        """Store a fact that an assistant hands over, where it belongs or in the store of the notes
+        that it replaces; files of the person's are `me/FILE`. What the caller's turns do not prove
+        is unconfirmed, and replaces nothing. Raises NotStored, NotFound, NoStore."""
+        if not caller.turns:
+            # what hooks kept here of the user's words, where nothing else is known of them: the
+            # first message in a fresh home is heard before there is a store
+            from mdmemory.transcripts.turns import Turn
+
+            wishes = [wish for box in self._inboxes() for _, wish in box.wishes()]
+            caller = caller._replace(turns=tuple(Turn(e.turn, "user", e.text) for e in wishes))
+        done = capture.store_fact.store_fact(self, call, caller, now=self._clock())
+        texts = [call.fact, call.why, call.title, *(pair["text"] for pair in done.superseded)]
+        texts += [call.quote] if done.declined else []
+        text = "\n".join(filter(None, texts))
+        self._answer_wishes(text, caller.session, ends=bool(done.declined))
+        return done
 
     def forget(self, names: Sequence[str], quote: str, caller: Caller) -> Forgotten:
         """Remove the notes that an assistant names, if the caller's turns ask for it in the words
-        of `quote`; else it waits, or is refused. Raises NotFound, NotProven."""
-        return capture.forgetting.forget_notes(
+        of `quote`; else it waits, or is refused. Raises NotFound, NotProven, NoStore."""
+        done = capture.forgetting.forget_notes(
             self.sources(), names, quote, caller, now=self._clock()
         )
+        self._answer_wishes(quote, caller.session)
+        return done
+
+    def described(self, what: str) -> list[StoredIn]:
+        """The notes that a person may mean by `what`, the likeliest first."""
+        return capture.forgetting.find_described(self.sources(), what)
 
     def asked_removals(self) -> list[AskedRemoval]:
         """The notes that an assistant wants forgotten without enough proof: a person decides."""
         return capture.forgetting.waiting_removals(self.project)
 
-    def import_from(
-        self, path: str | Path, *, dry_run: bool = False, stores: Stores | None = None
-    ) -> Imported:
+    def pending(self) -> list[PendingFact]:
+        """Candidates without enough proof, which wait for a person."""
+        return capture.pending.waiting_facts(self.project, self.state)
+
+    def accept(self, id: str) -> Edited:
+        """Store a candidate that waits: a person stands by it."""
+        return capture.pending.accept_fact(self.opened.writer(), id, today=self.opened.today())
+
+    def drop(self, id: str) -> PendingFact:
+        """Take a candidate off the list; for 30 days it is not proposed again."""
+        return capture.pending.drop_fact(self.opened.writer(), id, today=self.opened.today())[0]
+
+    # --- sessions, and passes
+
+    def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
         """Store the facts of another memory, a file or folder, in one commit for each store.
-        Raises BadImport."""
-        return imports.run.import_from(stores or self, Path(path), self._clock(), dry_run)
+        Raises BadImport, NoStore."""
+        self.each()
+        return imports.run.import_from(self, Path(path), self._clock(), dry_run)
 
     def extract(
         self, transcript: bytes, *, model: Model | None = None, dry_run: bool = False,
-        again: bool = False, report: Report = lambda *_: None, stores: Stores | None = None,
+        again: bool = False, report: Report = lambda *_: None,
     ) -> Extracted:  # fmt: skip
         """Store what the user asked to remember in a transcript, and what `model` finds (default:
         the one that the settings choose, or none) in what it has not read, or `again` in all of
-        it; a dry run asks it, too. `stores`: where each fact goes (default: here)."""
-        ask = partial(llm.choose.asking, "extract", self.project, self._today(), model)
-        return capture.run.extract_facts(
-            stores or self, self._writer(), transcript, now=self._clock(), ask=ask,
+        it; a dry run asks it, too. Raises NoStore."""
+        main = self.opened
+        ask = partial(llm.choose.asking, "extract", main.project, main.today(), model)
+        done = capture.run.extract_facts(
+            self, main.writer(), transcript, now=self._clock(), ask=ask,
             dry_run=dry_run, again=again, report=report,
         )  # fmt: skip
+        if self.opened is not main and done.watermark:
+            with self.state() as state:  # the project's is made now, and asked from now on
+                state.set_watermark(done.session, done.watermark)
+        return done
 
-    def summary_request(self, stores: Stores | None = None) -> tuple[str, dict[str, str]]:
-        """The text for a host's compaction prompt, and the notes it numbers: file to digest."""
-        return capture.summary.request_of((stores or self).sources())
+    def summary_request(self) -> tuple[str, dict[str, str]]:
+        """The text for a host's compaction prompt, and the notes that it numbers: file to digest.
+        Raises NoStore."""
+        self.each()
+        return capture.summary.request_of(self.sources())
 
     def summary(
         self, session: str, text: str, said: Sequence[Turn], *,
-        shown: Mapping[str, str] | None = None, stores: Stores | None = None,
+        shown: Mapping[str, str] | None = None,
     ) -> Extracted:  # fmt: skip
         """Store the facts of a host's compaction summary that the user's turns in `said` bear out;
-        the others wait in `pending`. Asks no model."""
+        the others wait in `pending`. Asks no model. Raises NoStore."""
         return capture.summary.take_summary(
-            stores or self, self._writer(), session, text, said, now=self._clock(),
-            shown=shown or {},
-        )  # fmt: skip
+            self, self.opened.writer(), session, text, said, now=self._clock(), shown=shown or {}
+        )
 
-    def kept_wishes(self) -> list[Path]:
-        """The files of wishes that wait to be written."""
-        inboxes = capture.wishes.open_inboxes(self.project)
-        return [path for inbox in inboxes for path in inbox.kept()]
+    @contextmanager
+    def session(self, session: str) -> Iterator[SessionMemory]:
+        """The memory of one session. Never notes."""
+        with self.state() as state:
+            yield sessions.session.SessionMemory(state, session, self.project.settings)
+
+    def promote(self, session: str, said: Sequence[Turn]) -> Accounting:
+        """Take a session's decisions and candidates through capture, at its compaction. Those that
+        the user's turns in `said` do not bear out wait in `pending`. Asks no model."""
+        with self.state() as state, self.session(session) as own:
+            return sessions.promotion.promote(
+                state, session, own.read(), lambda text: self.summary(session, text, said),
+                now=self._clock(),
+            )  # fmt: skip
 
     def captures(self, limit: int | None = None) -> list[Evidence]:
         """Why each candidate was kept or dropped, the newest first (90 days)."""
@@ -588,18 +792,17 @@ class Memory:
         with self.state() as state:
             return sessions.recalls.list_recalled(state, session)
 
-    def pending(self) -> list[PendingFact]:
-        """Candidates without enough proof, which wait for a person."""
-        return capture.pending.waiting_facts(self.project, self.state)
+    def sweep(self) -> Swept:
+        """Remove what sessions keep that is too old or too much. Notes are never touched."""
+        with self.state() as state:
+            return sessions.storage.sweep(state, self._clock())
 
-    def accept(self, id: str, *, into: Self | None = None) -> Edited:
-        """Store a candidate that waits, here or `into` another store: a person stands by it."""
-        writer = None if into is None else into._writer()
-        return capture.pending.accept_fact(self._writer(), id, today=self._today(), into=writer)
-
-    def drop(self, id: str) -> PendingFact:
-        """Take a candidate off the list; for 30 days it is not proposed again."""
-        return capture.pending.drop_fact(self._writer(), id, today=self._today())[0]
+    def observations(self) -> Observations:
+        """The short form of what the assistant's tools showed in earlier work."""
+        opened = self.opened
+        return observe.observations.Observations(
+            opened.project, opened.state, opened.writer, self._clock
+        )
 
     def compact(
         self, *, plan: str | bytes | None = None, model: Model | None = None,
@@ -611,38 +814,26 @@ class Memory:
         shown what is new since it last looked, or `everything`. A dry run asks it, too;
         `report(done, total, what)` hears of each question to it."""
         return compact.runner.compact(
-            self._writer(), self._clock(), plan=plan, model=model, offline=offline, if_due=if_due,
-            dry_run=dry_run, everything=everything, report=report,
+            self.opened.writer(), self._clock(), plan=plan, model=model, offline=offline,
+            if_due=if_due, dry_run=dry_run, everything=everything, report=report,
         )  # fmt: skip
 
     def due(self) -> str | None:
         """Why a compaction is due, in words, or None."""
-        return compact.pass_history.why_due(self._writer(), self._clock())
+        return compact.pass_history.why_due(self.opened.writer(), self._clock())
 
-    def observations(self) -> Observations:
-        """The short form of what the assistant's tools showed in earlier work."""
-        return observe.observations.Observations(
-            self.project, self.state, self._writer, self._clock
-        )
 
-    @contextmanager
-    def session(self, session: str) -> Iterator[SessionMemory]:
-        """The memory of one session. Never notes."""
-        with self.state() as state:
-            yield sessions.session.SessionMemory(state, session, self.project.settings)
+def _life_of(opened: OpenStore, name: str) -> list[Step]:
+    return actions.note_history.trace_life(opened.history(), opened.fresh().store, name)
 
-    def promote(
-        self, session: str, said: Sequence[Turn], *, stores: Stores | None = None
-    ) -> Accounting:
-        """Take a session's decisions and candidates through capture, at its compaction. Those that
-        the user's turns in `said` do not bear out wait in `pending`. Asks no model."""
-        with self.state() as state, self.session(session) as own:
-            return sessions.promotion.promote(
-                state, session, own.read(),
-                lambda text: self.summary(session, text, said, stores=stores), now=self._clock(),
-            )  # fmt: skip
 
-    def sweep(self) -> Swept:
-        """Remove what sessions keep that is too old or too much. Notes are never touched."""
-        with self.state() as state:
-            return sessions.storage.sweep(state, self._clock())
+def _moment_of(change: Logged | Planned) -> datetime:
+    """The moment that a commit's time with an offset names, whatever its offset."""
+    return datetime.fromisoformat(change.time)
+
+
+def _moment_of_plan(pair: tuple[Planned, Memory]) -> tuple[datetime, int]:
+    written = 0  # the index tells which of two changes of one second is the newer
+    with suppress(OSError):
+        written = os.lstat(pair[1].project.store / INDEX).st_mtime_ns
+    return _moment_of(pair[0]), written

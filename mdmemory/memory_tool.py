@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from mdmemory import unseen
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.files import read_regular
-from mdmemory.memory import Memory, actions, capture
+from mdmemory.layers import actions, capture
+from mdmemory.memory import Memory
 from mdmemory.note import limits
 from mdmemory.store.store import GENERATED, LEDGER, StoredNote, is_note_name
 
@@ -129,10 +130,10 @@ class MemoryTool:
         """A new note. It is unconfirmed: no words of the user's stand behind it."""
         path, text = _text_given(given, "path"), _text_given(given, "file_text")
         file = new_file(path)
-        if file in self._memory._store().files():
+        if file in self._memory.opened.fresh().store.files():
             raise Prescribed(f"Error: File {path} already exists")
-        about = {"session": self._session, "today": self._memory._today()}
-        done = capture.model_files.create_note(self._memory._writer(), file, text, **about)
+        about = {"session": self._session, "today": self._memory.opened.today()}
+        done = capture.model_files.create_note(self._memory.opened.writer(), file, text, **about)
         self._seen[file] = done.stored.digest
         return f"File created successfully at: {path}{_flagged_line(done)}"
 
@@ -178,7 +179,7 @@ class MemoryTool:
         seen = self._seen.get(path_inside(path))
 
         def insert_lines(text: str) -> str:
-            if seen not in (None, self._memory._store().read(path_inside(path)).digest):
+            if seen not in (None, self._memory.opened.fresh().store.read(path_inside(path)).digest):
                 raise Prescribed(
                     f"Error: The file {path} has changed since you viewed it: view it."
                 )
@@ -194,7 +195,7 @@ class MemoryTool:
         if path.rstrip("/") == ROOT:
             raise Prescribed(f"Error: Cannot delete the {ROOT} directory itself")
         file = self._own_file(path, f"Error: The path {path} does not exist")
-        writer = self._memory._writer()
+        writer = self._memory.opened.writer()
         with writer.lock_recovered():
             capture.model_files.refuse_unsettled(writer, writer.refresher.store.read(file))
         actions.editing.remove_note(writer, file, trailers=self._session_trailers(), by_model=True)
@@ -206,7 +207,7 @@ class MemoryTool:
         old, new = _text_given(given, "old_path"), _text_given(given, "new_path")
         file = self._own_file(old, f"Error: The path {old} does not exist")
         name = limits.slugify(new_file(new).removesuffix(".md"))
-        writer, trailers = self._memory._writer(), self._session_trailers()
+        writer, trailers = self._memory.opened.writer(), self._session_trailers()
         rename = actions.renaming.rename_note
         try:
             done = rename(writer, file, name, trailers=trailers, by_model=True)
@@ -221,8 +222,8 @@ class MemoryTool:
     def _change_file(self, path: str, changed: Callable[[str], str]) -> ModelFile:
         gone = f"Error: The path {path} does not exist. Please provide a valid path."
         file = self._own_file(path, gone)
-        about = {"session": self._session, "today": self._memory._today()}
-        writer, change = self._memory._writer(), capture.model_files.change_note
+        about = {"session": self._session, "today": self._memory.opened.today()}
+        writer, change = self._memory.opened.writer(), capture.model_files.change_note
         done: ModelFile = change(writer, file, changed, **about)
         self._seen[file] = done.stored.digest
         return done
@@ -238,10 +239,10 @@ class MemoryTool:
         """The note of a file; one on hold, or one that waits for a person, is as none."""
         if file not in self._note_files():
             raise Prescribed(gone)
-        return self._memory._store().read(file)
+        return self._memory.opened.fresh().store.read(file)
 
     def _note_files(self) -> list[str]:
-        catalog = (refresher := self._memory._refresher()).catalog()
+        catalog = (refresher := self._memory.opened.refresher()).catalog()
         hidden = {*catalog.held, *catalog.waiting}
         return [file for file in refresher.store.files() if file not in hidden]
 
@@ -250,7 +251,7 @@ class MemoryTool:
         return [f for f in _DERIVED if (folder / f).is_file() and not (folder / f).is_symlink()]
 
     def _list_files(self) -> str:
-        self._memory._store()  # the index as of now
+        self._memory.opened.fresh()  # the index as of now
         folder, files = self._memory.project.store, self._note_files()
         head = f"Here're the files and directories up to 2 levels deep in {ROOT}, excluding hidden"
         rows = [f"{write_size(folder.lstat().st_size)}\t{ROOT}"]

@@ -11,7 +11,7 @@ from mdmemory.hosts import background
 from mdmemory.hosts.background import Log
 from mdmemory.hosts.bridge import without
 from mdmemory.hosts.commands.hooks import CommandHooks
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 
 HOSTS = ("claude", "codex", "gemini")
 SESSION = "c736dc5a-9f4e-418b-8399-51368946c136"
@@ -37,10 +37,10 @@ class CommandHost:
     ) -> None:
         self.host, self.folder, self.transcript = host, folder, transcript
         self.started, self.log, self._prompts = Started(), Log(), number
-        opened: Callable[[Path], Layers] = partial(Layers.open, automatic=True)
+        opened: Callable[[Path], Memory] = partial(Memory.around, automatic=True)
         self.seconds = 0.0  # on the bridge's clock
         self.hooks = CommandHooks(
-            opened, lambda _: self.started, self.log, open_typed=Layers.open,
+            opened, lambda _: self.started, self.log, open_typed=Memory.around,
             clock=lambda: self.seconds,
         )  # fmt: skip
         self._hook = self.hooks.hook

@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from mdmemory import Layers
+from mdmemory import Memory
 from mdmemory.mcp import server
 from mdmemory.mcp.loop import Loop
 
@@ -92,7 +92,7 @@ def looping(methods: Any, **how: Any) -> Host:
 
 def serving(root: Path, *, index: bool = True, greets: bool = True, **how: Any) -> Host:
     """A host of the server for a folder, which said hello already."""
-    opened = Layers.open
+    opened = Memory.around
     host = Host(lambda r, w: server.serve(r, w, lambda: opened(root, **how), index=index))
     if greets:
         host.ask("initialize", HELLO, id="hello")

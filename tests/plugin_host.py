@@ -8,7 +8,7 @@ from commands_host import Started
 
 from mdmemory.hosts.background import Log
 from mdmemory.hosts.opencode.hooks import PROTOCOL, Hooks
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 
 
 class PluginHost:
@@ -19,7 +19,7 @@ class PluginHost:
 
     def __init__(self, folder: Path, *, greets: bool = True, mode: str | None = None) -> None:
         self.started, self.log = Started(), Log()
-        opened = partial(Layers.open, folder, tell=self.log.say)
+        opened = partial(Memory.around, folder, tell=self.log.say)
         self.hooks = Hooks(
             partial(opened, automatic=True), self.started, self.log, open_typed=opened
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.config.settings import load_settings
 from mdmemory.store.project import Project
 from mdmemory.store.writer import Writer
@@ -97,5 +97,5 @@ def call(
 ) -> ToolAnswer:
     """The answer of a tool that is asked of this store alone."""
     root = memory.project.root
-    layers = Layers.open(root, store=str(root), clock=memory.now)
+    layers = Memory.around(root, store=str(root), clock=memory.now)
     return table.call_tool(layers, name, arguments, caller)

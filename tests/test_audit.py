@@ -19,8 +19,8 @@ from scripted import Scripted
 from mdmemory.audit import audit
 from mdmemory.audit_model import ModelReading
 from mdmemory.cli import main
-from mdmemory.layers import Layers
 from mdmemory.llm.answer import ModelFailed
+from mdmemory.memory import Memory
 
 KEY = "ghp_" + "Ab3dE6gH1jK4mN7pQ0rS3tU6vW9xY2zA5cD8"
 HEAD = "---\nname: {}\ndescription: {}\nmetadata:\n  type: project\n---\n\n{}\n"
@@ -283,7 +283,7 @@ CONTRARY = ("The deploy goes out on Tuesdays after lunch", "We ship each Thursda
 
 def read_by(model: Scripted, memory: Path, where: Path) -> tuple[list[str], tuple[str, ...]]:
     """What a model is told to find in a memory, and why it was not read."""
-    project = Layers.open(where).main.project
+    project = Memory.around(where).main.project
     reading = ModelReading(project, "2026-06-01", lambda *_: None, model)
     _, findings = audit(memory, where, reading)
     return [f"{each.check} {each.line} {each.message}" for each in findings], reading.failures

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory import Layers, Memory, bounds
+from mdmemory import Memory, bounds
 from mdmemory.capture import fact, notice
 from mdmemory.capture.imports.markdown import Incoming
 from mdmemory.capture.imports.run import store_all
@@ -62,7 +62,7 @@ def test_a_message_is_read_up_to_its_limit_and_the_assistant_is_told() -> None:
 
 def test_a_turn_of_a_transcript_is_read_up_to_its_limit(tmp_path: Path) -> None:
     assert len(turns.clean(LONG)) <= bounds.MESSAGE
-    assert len(str(explain_message(LONG, Layers.open(tmp_path))["text"])) <= bounds.MESSAGE
+    assert len(str(explain_message(LONG, Memory.around(tmp_path))["text"])) <= bounds.MESSAGE
 
 
 def test_of_a_long_output_the_beginning_and_the_end_tell_what_failed() -> None:
@@ -79,7 +79,7 @@ def test_a_fact_that_is_far_too_long_is_refused_unread() -> None:
 
 def test_an_import_leaves_out_what_is_far_too_long(repository: Path) -> None:
     Memory.init(repository)
-    writer = Memory.open(repository)._writer()
+    writer = Memory.open(repository).opened.writer()
     found = [Incoming(LONG, "there"), Incoming("The proxy listens on port 8443.", "there")]
     done = store_all(writer, found, label="a file", now=datetime(2026, 6, 20, tzinfo=UTC))
     assert len(done.added) == 1

@@ -214,7 +214,7 @@ def test_many_processes_at_once_lose_no_note(repository: Path) -> None:
         _, complaint = process.communicate(timeout=HUNG)
         assert complaint == b""
     assert len(memory.notes()) == 6
-    assert [entry.get("Memory-Op") for entry, _ in memory.log()].count("add") == 6
+    assert [entry.get("Memory-Op") for entry, *_ in memory.log()].count("add") == 6
     assert memory.index(check=True).changed == ()
 
 

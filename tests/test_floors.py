@@ -35,8 +35,8 @@ FLOORS = (
     ("session.",),
     ("observe.", "prompt."),
     ("audit", "audit_model"),
-    ("memory",),
     ("layers",),
+    ("memory",),
     ("overview",),
     ("review.",),
     ("tools.",),
@@ -63,9 +63,9 @@ def module_name(path: Path) -> str:
 SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 # the rooms and files that may print, exit, read the environment or ask the clock
 INTERFACES = (
+    "layers",
     "memory",
     "memory_tool",
-    "layers",
     "overview",
     "review",
     "tools",
@@ -235,14 +235,14 @@ def own_names(node: ast.stmt) -> list[str]:
 
 def imported(tree: ast.Module) -> list[tuple[str, str]]:
     """What a module imports, with the name that it has there: `load`, `store.catalog.load`. What a
-    module passes on, as `memory` does with the rooms, goes by its own name."""
+    module passes on, as `layers` does with the rooms, goes by its own name."""
     found: list[tuple[str, str]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}".removeprefix("mdmemory.")
-                if node.module == "mdmemory.memory":
-                    whole = dict(imported(trees()["memory"])).get(alias.name, whole)
+                if node.module == "mdmemory.layers":
+                    whole = dict(imported(trees()["layers"])).get(alias.name, whole)
                 found.append((alias.asname or alias.name, whole))
     return found
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.cli import main
 
 Say = Callable[..., str]
@@ -222,12 +222,16 @@ def test_where_the_store_is_not_certain_reading_serves_the_person_and_writing_as
 
 
 def test_layers_in_python(both: Path) -> None:
-    layers = Layers.open(".")
-    assert [(layer, note.file) for layer, note in layers.notes()] == [
-        ("project", "feedback-tabs.md"), ("user", "feedback-tabs.md"), ("user", "user-tea.md"),
-    ]  # fmt: skip
+    layers = Memory.around(".")
+    found = {layer: [note.file for note in each.notes()] for layer, each in layers.each()}
+    assert found == {"project": ["feedback-tabs.md"], "user": ["feedback-tabs.md", "user-tea.md"]}
+    assert [note.file for note in layers.notes()] == [*found["project"], *found["user"]]
     assert layers.add("cup", type="user", description="A cup", body="A cup.").file == "user-cup.md"
-    assert [layer for layer, _ in layers.listing()] == ["project", "user", "user", "user"]
+    assert [row.head.file for row in layers.listing()] == [note.file for note in layers.notes()]
+    edited = layers.edit("me/tabs", body="Use width 2.")
+    assert (edited.file, layers.note("me/tabs").note.body.strip()) == (
+        "feedback-tabs.md", "Use width 2.",
+    )  # fmt: skip
     assert layers.search("cup").hits[0].layer == "user"
 
 

@@ -147,7 +147,7 @@ def test_add_edit_remove_and_undo_are_one_commit_each(
     assert memory.undo().restored == (file,)
     assert memory.undo().restored == (file,)
     assert (memory.project.store / file).read_bytes() == text
-    kinds = [entry.get("Memory-Op") for entry, _ in memory.log()]
+    kinds = [entry.get("Memory-Op") for entry, *_ in memory.log()]
     assert kinds == ["undo", "undo", "remove", "edit", "add", "init"]
     assert git(memory.project.root, "status", "--porcelain") == ""
 
@@ -182,10 +182,9 @@ def test_a_fact_is_found_in_a_note_whose_text_writes_it_in_another_way(memory: M
     for fact, file in (
         ("Drinks café au lait", "user-coffee.md"), ("drinks tea in the garden.", "user-tea.md"),
     ):  # fmt: skip
-        found = memory.stating(fact)
-        assert found is not None
-        assert found.file == file
-    assert memory.stating("Drinks water") is None
+        done = memory.add(fact)
+        assert (done.file, done.same) == (file, True)
+    assert not memory.add("Drinks water").same
 
 
 def test_compact_merges_and_is_due_by_the_clock(memory: Memory) -> None:

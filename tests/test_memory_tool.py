@@ -41,7 +41,7 @@ def text_of(memory: Memory, file: str) -> str:
 
 
 def log(memory: Memory) -> list[str]:
-    return [str(entry.get("Memory-Op")) for entry, undone in memory.log() if not undone]
+    return [str(entry.get("Memory-Op")) for entry, undone, _ in memory.log() if not undone]
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:

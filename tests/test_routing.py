@@ -12,7 +12,7 @@ import pytest
 from pace import HUNG
 from scripted import Scripted
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
 from mdmemory.capture.notice import notice_wishes
@@ -47,24 +47,24 @@ def transcript(*said: str, session: str = "ses_1") -> bytes:
     return json.dumps({"info": {"id": session}, "messages": messages}).encode()
 
 
-def keep(layers: Layers, *facts: str, session: str = "ses_1", turn: str = "msg_1") -> list[Stored]:
+def keep(layers: Memory, *facts: str, session: str = "ses_1", turn: str = "msg_1") -> list[Stored]:
     """Keep what a message asks for, and end its turn without a call."""
     wishes = facts or notice_wishes(SAID).wishes
     layers.keep_wishes(wishes, session=session, turn=turn, message=SAID)
     return layers.settle_wishes(session)
 
 
-def put(layers: Layers, fact: str, said: str = "", type: str = "") -> Stored:
+def put(layers: Memory, fact: str, said: str = "", type: str = "") -> Stored:
     """What an assistant stores by a call, on these words of the user."""
     caller = Caller("ses_1", (Turn("msg_1", "user", said),) if said else ())
     return layers.store(FactCall(fact, type, quote=said), caller)
 
 
-def extract(layers: Layers) -> None:
+def extract(layers: Memory) -> None:
     layers.extract(transcript(WORK, NAME, TABS))
 
 
-def summary(layers: Layers) -> None:
+def summary(layers: Memory) -> None:
     turns = [Turn(str(n), "user", text) for n, text in enumerate((WORK, NAME, TABS))]
     lines = (
         "- [feedback] Deploys go out on Tuesdays only.",
@@ -74,7 +74,7 @@ def summary(layers: Layers) -> None:
     layers.summary("ses_1", "\n".join(("Memory candidates:", *lines)), turns)
 
 
-def promote(layers: Layers) -> None:
+def promote(layers: Memory) -> None:
     said = [
         "Deploys go out on Tuesdays only, the on-call team is complete then.",
         "My name is Ada Okafor, and I decided to indent with tabs in all my projects.",
@@ -86,13 +86,13 @@ def promote(layers: Layers) -> None:
     layers.promote("ses_1", [Turn(str(n), "user", text) for n, text in enumerate(said)])
 
 
-def store(layers: Layers) -> None:
+def store(layers: Memory) -> None:
     put(layers, "Deploys go out on Tuesdays only.", WORK)
     put(layers, "The user's name is Ada Okafor.", NAME, type="user")
     put(layers, "In all my projects I indent with tabs.", TABS)
 
 
-def import_(layers: Layers) -> None:
+def import_(layers: Memory) -> None:
     path = layers.start / "facts.md"
     path.write_text(
         "- Deploys go out on Tuesdays only.\n- The user's name is Ada Okafor.\n"
@@ -107,10 +107,10 @@ FEEDERS = (keep, extract, summary, promote, store, import_)
 
 @pytest.mark.parametrize("feed", FEEDERS)
 def test_no_feeder_brings_what_is_personal_into_a_shared_store(
-    repository: Path, home: Path, git: Git, feed: Callable[[Layers], None]
+    repository: Path, home: Path, git: Git, feed: Callable[[Memory], None]
 ) -> None:
     Memory.init(repository)
-    feed(Layers.open(repository))
+    feed(Memory.around(repository))
     shared, own = notes(repository / "notes/memory"), notes(home / "me")
     assert len(shared) == 1
     assert "tuesdays" in shared[0]
@@ -127,7 +127,7 @@ def test_a_fact_about_the_user_replaces_no_note_of_a_shared_store(
     old = memory.add("tabs", type="feedback", description="Go is indented with tabs").file
     quote = "I indent Go with spaces now"
     call = FactCall(quote, "user", quote=quote, replaces=(old,))
-    done = Layers.open(repository).store(call, Caller("ses_1", (Turn("msg_1", "user", quote),)))
+    done = Memory.around(repository).store(call, Caller("ses_1", (Turn("msg_1", "user", quote),)))
     assert (done.superseded, done.left) == ((), ((old, WHY["other_store"]),))
     assert (notes(repository / "notes/memory"), notes(home / "me")) == ([old], [done.file[3:]])
 
@@ -136,7 +136,7 @@ def test_facts_of_both_layers_are_one_commit_in_each_store(
     repository: Path, home: Path, git: Git
 ) -> None:
     Memory.init(repository, home=True)
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     put(layers, "The user speaks Danish.", "I speak Danish.", type="user")
     before = [git(home / each, "rev-list", "--count", "HEAD") for each in ("project", "me")]
     extract(layers)
@@ -146,16 +146,16 @@ def test_facts_of_both_layers_are_one_commit_in_each_store(
 
 def test_the_files_of_both_layers_are_told_apart(repository: Path, home: Path) -> None:
     Memory.init(repository, home=True)
-    files = [each.file for each in keep(Layers.open(repository))]
+    files = [each.file for each in keep(Memory.around(repository))]
     mine = [file for file in files if file.startswith("me/")]
     assert (len(files), len(mine)) == (3, 2)
     assert sorted(file.removeprefix("me/") for file in mine) == notes(home / "me")
 
 
 def test_a_session_that_is_read_later_stores_nothing_again(repository: Path, home: Path) -> None:
-    keep(Layers.open(repository))
+    keep(Memory.around(repository))
     before = notes(home / "me"), notes(home / "project")
-    done = Layers.open(repository).extract(transcript(SAID))
+    done = Memory.around(repository).extract(transcript(SAID))
     assert (done.added, done.reinforced) == ([], [])
     assert (notes(home / "me"), notes(home / "project")) == before
 
@@ -163,7 +163,7 @@ def test_a_session_that_is_read_later_stores_nothing_again(repository: Path, hom
 def test_what_the_persons_store_says_is_not_stored_again_for_a_project(
     repository: Path, home: Path
 ) -> None:
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     fact = "Makefiles are indented with tabs, never spaces."
     layers.add(fact, everywhere=True)
     (done,) = keep(layers, fact)
@@ -177,7 +177,7 @@ def test_a_shared_store_has_it_all_the_same_since_others_do_not_see_the_persons(
     repository: Path, home: Path
 ) -> None:
     Memory.init(repository)
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     layers.add("Makefiles are indented with tabs, never spaces.", everywhere=True)
     keep(layers, "Makefiles are indented with tabs, never spaces.")
     assert len(notes(repository / "notes/memory")) == 1
@@ -189,12 +189,12 @@ def test_a_fact_of_a_folder_without_a_store_says_where_it_belongs(
 ) -> None:
     folder = empty_home / "letters" if why == "no repository" else repository
     folder.mkdir(exist_ok=True)
-    Layers.open(folder).for_type("user")
+    Memory.around(folder).for_type("user")
     if why == "listed":
         monkeypatch.setenv("MDMEMORY_PROJECTS", "listed")
     if why == "CI":
         monkeypatch.setenv("CI", "1")
-    layers = Layers.open(folder)
+    layers = Memory.around(folder)
     keep(layers, "deploys go out on Tuesdays only", "my name is Ada Okafor")
     put(layers, "The letters are printed on paper of 90 grams.")
     named = {note.file: read_fields(note.note)["metadata"] for note in layers.main.notes()}
@@ -212,7 +212,7 @@ def test_under_ci_without_a_store_nothing_is_made(
     repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     assert keep(layers) == []
     with pytest.raises(NoStore, match="CI is set"):
         put(layers, "The user's name is Ada Okafor.", type="user")
@@ -224,12 +224,12 @@ def test_where_the_project_is_uncertain_facts_wait_until_it_is_known(
 ) -> None:
     Memory.init(repository, home=True)
     copy = shutil.copytree(repository, tmp_path / "copy")
-    layers = Layers.open(copy)
+    layers = Memory.around(copy)
     layers.for_type("user")
     assert keep(layers) == []
     assert notes(home / "project") == []
     Memory.init(copy, home=True)
-    assert len(Layers.open(copy).settle_wishes("ses_1")) == 3
+    assert len(Memory.around(copy).settle_wishes("ses_1")) == 3
     assert (len(notes(home / "copy")), len(notes(home / "me"))) == (1, 2)
 
 
@@ -237,18 +237,18 @@ def test_a_personal_wish_that_waited_beside_a_shared_store_goes_to_the_persons(
     repository: Path, home: Path
 ) -> None:
     Memory.init(repository)
-    Layers.open(repository).keep_wishes(notice_wishes(SAID).wishes, session="s", turn="1")
-    Layers.open(repository).settle_wishes("s", "2")
+    Memory.around(repository).keep_wishes(notice_wishes(SAID).wishes, session="s", turn="1")
+    Memory.around(repository).settle_wishes("s", "2")
     assert len(notes(repository / "notes/memory")) == 1
     assert len(notes(home / "me")) >= 1
-    assert Layers.open(repository).main.kept_wishes() == []
+    assert Memory.around(repository).main.kept_wishes() == []
 
 
 def test_two_that_keep_the_first_fact_at_once_make_one_store(repository: Path, home: Path) -> None:
     code = (
-        "import sys; from mdmemory import Layers\n"
+        "import sys; from mdmemory import Memory\n"
         "n = sys.argv[1]; words = ['one', 'two', 'three'][int(n)]\n"
-        "layers = Layers.open('.'); layers.keep_wishes([f'the port of {words} is 800{n}', "
+        "layers = Memory.around('.'); layers.keep_wishes([f'the port of {words} is 800{n}', "
         "f'my number is {words} and no other'], session=f's{n}', turn='t')\n"
         "layers.begin_for_wishes(); layers.settle_wishes(f's{n}')"
     )
@@ -265,7 +265,7 @@ def test_two_that_keep_the_first_fact_at_once_make_one_store(repository: Path, h
 def test_a_model_sees_the_notes_of_both_layers_and_each_candidate_goes_to_its_own(
     repository: Path, home: Path
 ) -> None:
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     keep(layers, "my name is Ada Okafor", session="ses_0")
     (mine,) = notes(home / "me")
     said = (
@@ -288,13 +288,13 @@ def test_a_model_sees_the_notes_of_both_layers_and_each_candidate_goes_to_its_ow
     assert len(notes(home / "project")) == 1, done
     assert len(notes(home / "me")) == 2, done
     assert layers.extract(transcript(*said), model=Scripted()).added == [], "it was read"
-    assert Layers.open(repository).extract(transcript(*said), model=Scripted()).added == []
+    assert Memory.around(repository).extract(transcript(*said), model=Scripted()).added == []
 
 
 def test_the_summary_of_a_host_is_told_the_notes_of_both_layers(
     repository: Path, home: Path
 ) -> None:
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     keep(layers)
     request, shown = layers.summary_request()
     assert len(shown) == 3
@@ -305,7 +305,7 @@ def test_the_summary_of_a_host_is_told_the_notes_of_both_layers(
 def test_a_tool_names_the_store_that_it_made_once_and_each_layer(
     repository: Path, home: Path
 ) -> None:
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     first = call_tool(layers, "memory_store", {"fact": "The staging host is called beta."})
     assert f"first note in {home / 'project'}" in first.text
     second = call_tool(layers, "memory_store", {"fact": "The proxy of the shop is called gamma."})

@@ -8,7 +8,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from mdmemory.cli.commands import is_terminal, open_layers, warn_person
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 
 
 def run_web(options: Namespace) -> int:
@@ -16,7 +16,7 @@ def run_web(options: Namespace) -> int:
     from mdmemory.store import sights
     from mdmemory.web import serving
 
-    def open_here() -> Layers:
+    def open_here() -> Memory:
         return open_layers(options, watched=True)
 
     open_here().main  # noqa: B018 - raises where there is no store

@@ -25,7 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mdmemory.layers import Layers
     from mdmemory.memory import Memory
     from mdmemory.store.receipt_box import Receipt
 
@@ -358,7 +357,7 @@ LISTED = 200  # citations or problems that are listed; the rest is counted
 _WRITING = (*("add", "edit", "rename", "forget"), *("extract", "compact", "import", "sync"))
 
 
-def open_layers(options: Namespace, *, automatic: bool = False, watched: bool = False) -> Layers:
+def open_layers(options: Namespace, *, automatic: bool = False, watched: bool = False) -> Memory:
     """The layers that the command uses; `automatic`: no person typed the command, as its options
     may say, too; `watched`: it keeps the indexes up to date by itself.
 
@@ -366,13 +365,13 @@ def open_layers(options: Namespace, *, automatic: bool = False, watched: bool = 
     writes first stores earlier requests that could not be stored then.
     """
     from mdmemory.git.lock import Patience
-    from mdmemory.layers import Layers
+    from mdmemory.memory import Memory
 
     # git started us (a hook, its editor): no branch may move while it waits
     automatic |= "GIT_PREFIX" in os.environ or "GIT_INDEX_FILE" in os.environ
     automatic |= getattr(options, "if_due", False) or getattr(options, "after", 0) > 0
     waiting = warn_person if sys.stderr.isatty() else lambda _: None
-    layers = Layers.open(
+    layers = Memory.around(
         ".", store=options.store, holder=f"`mdmemory {options.holder}`", tell=warn_person,
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
         watched=watched,
@@ -382,7 +381,7 @@ def open_layers(options: Namespace, *, automatic: bool = False, watched: bool = 
     return layers
 
 
-def only_memory(layers: Layers) -> Memory:
+def only_memory(layers: Memory) -> Memory:
     """The one memory that a command uses that does not know layers: the project's, else the
     person's. Raises NoStore, also where it is not certain whose store the project's is."""
     if layers.question is not None:
@@ -390,7 +389,7 @@ def only_memory(layers: Layers) -> Memory:
     return layers.main
 
 
-def _settle_wishes(layers: Layers, automatic: bool) -> None:
+def _settle_wishes(layers: Memory, automatic: bool) -> None:
     if not (done := layers.settle_wishes()):
         return
     from mdmemory.prompt import lines

@@ -150,9 +150,9 @@ def _say_in_session(why: str, words: str) -> None:
     from mdmemory.hosts.background import Log, Starter
     from mdmemory.hosts.commands.hooks import CommandHooks
     from mdmemory.hosts.git_hooks import program_words
-    from mdmemory.layers import Layers
+    from mdmemory.memory import Memory
 
-    opened = partial(Layers.open, holder="the demo", automatic=True)
+    opened = partial(Memory.around, holder="the demo", automatic=True)
     hooks = CommandHooks(opened, partial(Starter, program_words), Log())
     _print_step(why, words, sign=">")
     event = {

@@ -27,7 +27,7 @@ from mdmemory.memory import Memory
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmemory.actions.undo import Planned, Undone
-    from mdmemory.layers import Layers
+    from mdmemory.memory import Memory
 
 
 # of the terminal: bold, red and struck out, green; and how the same looks without colours
@@ -48,7 +48,7 @@ class _Row(NamedTuple):
     diff: str | None = None
 
 
-def run_log(layers: Layers, options: Namespace) -> int:
+def run_log(layers: Memory, options: Namespace) -> int:
     if options.captures:
         return _show_captures(only_memory(layers), options)
     is_whole = options.all or options.json  # a program gets all, unless it says how many
@@ -57,7 +57,7 @@ def run_log(layers: Layers, options: Namespace) -> int:
     with layers.at_one_look():
         if options.what is None:
             known, entries = dict(layers.each()), layers.log(most and most + 1)
-            changes = [_Row(known[layer], entry, undone) for layer, entry, undone in entries]
+            changes = [_Row(known[layer], entry, undone) for entry, undone, layer in entries]
         else:
             memory, past = layers.past(options.what)
             if isinstance(past, list):
@@ -77,7 +77,7 @@ def run_log(layers: Layers, options: Namespace) -> int:
                 "id": entry.get(ID_TRAILER), "time": entry.time or None, "kind": kind_of(entry),
                 "commit": entry.commit or None, "checkpoint": entry.get("Memory-Checkpoint"),
                 "session": entry.get("Memory-Session"), "ops": [*entry.ops], "undone": undone,
-                "waiting": entry.waits, "layer": layers.of(memory),
+                "waiting": entry.waits, "layer": memory.layer,
                 **({"file": step.file, "text": step.text} if step else {}),
                 **({} if diff is None else {"diff": diff}),
             }
@@ -94,16 +94,16 @@ def run_log(layers: Layers, options: Namespace) -> int:
 
 
 def _with_changes(
-    layers: Layers, rows: Sequence[_Row], files: frozenset[str] | None, *, in_words: bool
+    layers: Memory, rows: Sequence[_Row], files: frozenset[str] | None, *, in_words: bool
 ) -> Iterator[_Row]:
     """The same, each with what it did to these files or all: word by word, or as a unified diff."""
     done: dict[tuple[str, str], list[TextChange]] = {}
     for memory in layers.there():
         mine = [row for row in rows if row.memory is memory and row.logged.commit]
         file_changes = memory.file_changes([row.logged.commit for row in mine], files)
-        done |= {(layers.of(memory), commit): changes for commit, changes in file_changes.items()}
+        done |= {(memory.layer, commit): changes for commit, changes in file_changes.items()}
     for at, row in enumerate(rows):
-        changes = done.get((layers.of(row.memory), row.logged.commit), [])
+        changes = done.get((row.memory.layer, row.logged.commit), [])
         if not row.logged.commit and row.step:
             before = next((each.step.text for each in rows[at + 1 :] if each.step), None)
             changes = [TextChange(row.step.file, "", before or "", row.step.text or "")]
@@ -134,12 +134,12 @@ def _in_words(changes: Sequence[TextChange]) -> str:
     )
 
 
-def _print_row(layers: Layers, row: _Row) -> None:
+def _print_row(layers: Memory, row: _Row) -> None:
     entry, step = row.logged, row.step
     id = entry.get(ID_TRAILER) or entry.commit[:10] or "-"
     about = [
         "undone" if row.undone else "not on a branch yet" if entry.waits else "",
-        "your own store" if row.memory is layers.person and layers.project else "",
+        "your own store" if row.memory is layers.of_person and layers.of_project else "",
         f"gone: {step.file}" if step and step.text is None else "",
     ]
     mark = "".join(f"  ({each})" for each in about if each)
@@ -162,19 +162,20 @@ def _show_captures(memory: Memory, options: Namespace) -> int:
     return show_value(options, [asdict(each) for each in captures], *lines)
 
 
-def run_undo(layers: Layers, options: Namespace) -> int:
+def run_undo(layers: Memory, options: Namespace) -> int:
     if options.session and options.id:
         raise UsageError("ID and --session cannot be combined.", "Pass one of them.")
     agree = _agrees_to_undo if is_terminal() and not (options.yes or options.json) else None
     if options.session:
         undone = layers.undo_session(options.session, agree)
     else:
-        undone = [layers.undo(options.id, agree)]
+        memory, id = layers.choose_undo(options.id)
+        undone = [(memory, memory.undo(id, agree))]
     answers = [
         {
             "undone": done.undone, "commit": done.written.commit, "restored": [*done.restored],
             "kept": [{"file": file, "reason": why} for file, why in done.kept],
-            "facts": [*done.facts], "layer": layers.of(memory),
+            "facts": [*done.facts], "layer": memory.layer,
         }
         for memory, done in undone
     ]  # fmt: skip
@@ -193,8 +194,8 @@ def _agrees_to_undo(plans: Sequence[Planned]) -> bool:
     return agrees_to("Take this back?")
 
 
-def _undone_lines(layers: Layers, memory: Memory, all_done: Sequence[Undone]) -> Iterator[str]:
-    layer = layers.of(memory)
+def _undone_lines(layers: Memory, memory: Memory, all_done: Sequence[Undone]) -> Iterator[str]:
+    layer = memory.layer
     for done in all_done:
         if done.restored and done.facts:
             yield f"Undone: {visible_text('; '.join(done.facts))}"

@@ -29,7 +29,7 @@ from mdmemory.store.writer import Writer
 
 if TYPE_CHECKING:
     from mdmemory.actions.listing import Listed
-    from mdmemory.layers import Layers
+    from mdmemory.memory import Memory
     from mdmemory.store.store import StoredNote
 
 
@@ -66,7 +66,7 @@ def run_move(options: Namespace) -> int:
     return show_value(options, fields, *sentences, failed=bool(done.kept))
 
 
-def run_export(layers: Layers, options: Namespace) -> int:
+def run_export(layers: Memory, options: Namespace) -> int:
     exported: list[tuple[str, Listed, StoredNote]] = []
     for layer, memory in layers.each():
         rows, notes = memory.listing(), {note.file: note for note in memory.notes()}
@@ -127,7 +127,7 @@ def _export_folder(options: Namespace, layers: dict[str, list[StoredNote]]) -> i
     return show_value(options, {"path": str(path), "notes": count}, written)
 
 
-def run_import(layers: Layers, options: Namespace) -> int:
+def run_import(layers: Memory, options: Namespace) -> int:
     wet = options.yes and not options.dry_run
     done = layers.import_from(options.path, dry_run=not wet)
     added = [{"file": f, "description": d, "from": o} for f, d, o in done.added]

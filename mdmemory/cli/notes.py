@@ -22,7 +22,7 @@ from mdmemory.cli.commands import (
 )
 from mdmemory.cli.progress import Progress
 from mdmemory.errors import Ambiguous, MdmemoryError, NoGit, NotFound, UsageError
-from mdmemory.layers import PROJECT, USER, Layers
+from mdmemory.layers import PROJECT, USER
 from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES, check_name
 from mdmemory.note.note import UNREADABLE, read_fields
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # the commands that only read must not pay for writing
     from mdmemory.store.writer import StoredIn
 
 
-def run_add(layers: Layers, options: Namespace) -> int:
+def run_add(layers: Memory, options: Namespace) -> int:
     if not options.description:
         return _state_fact(layers, options)
     if not options.type:
@@ -70,7 +70,7 @@ def _field_line(name: str, text: str) -> str:
     return f"{name:<13}{visible_text(text)}"
 
 
-def _state_fact(layers: Layers, options: Namespace) -> int:
+def _state_fact(layers: Memory, options: Namespace) -> int:
     """Store a sentence, and show what was made of it."""
     from mdmemory.capture.fact import state_fact
 
@@ -92,7 +92,9 @@ def _state_fact(layers: Layers, options: Namespace) -> int:
         print(f"{number}  {file}  {visible_text(description)}")
     at = choose_number("Does it replace one of these?", len(near)) if near else None
     replaces = replaces if at is None else [near[at][0]]
-    memory, done = layers.state(fact, options.everywhere, options.source, options.cite, replaces)
+    memory, done = layers.state_fact(
+        fact, options.everywhere, options.source, options.cite, replaces
+    )
     fields = [
         _field_line("type", f"{fact.type} {fact.kind}".rstrip()), _field_line("name", done.name),
         _field_line("description", fact.description),
@@ -104,7 +106,7 @@ def _state_fact(layers: Layers, options: Namespace) -> int:
     )  # fmt: skip
 
 
-def run_list(layers: Layers, options: Namespace) -> int:
+def run_list(layers: Memory, options: Namespace) -> int:
     others = [*layers.others()] if options.all_projects else []
     own = layers.each() if layers.there() or not others else []
     stores = [(layer, "", memory) for layer, memory in own]
@@ -128,7 +130,7 @@ def run_list(layers: Layers, options: Namespace) -> int:
     return 0
 
 
-def run_show(layers: Layers, options: Namespace) -> int:
+def run_show(layers: Memory, options: Namespace) -> int:
     with layers.at_one_look():
         memory, name = layers.holding(options.name)
         stored = memory.note(name)
@@ -137,7 +139,7 @@ def run_show(layers: Layers, options: Namespace) -> int:
             return 0
         if stored.note.head.status == UNREADABLE:
             raise MdmemoryError(stored.note.head.problems[0], "Open the file itself.")
-        cited = layers.cited(memory, [stored.file])
+        cited = memory.cited([stored.file])
         if not options.json:
             mark = memory.mark(stored.file)
         else:
@@ -159,11 +161,11 @@ def run_show(layers: Layers, options: Namespace) -> int:
         return 0
     cites = [each._asdict() for each in cited]
     about = {"body": stored.note.body, "head": read_fields(stored.note), "cites": cites}
-    emit_json({**_row_json(row, layers.of(memory)), "digest": stored.digest, **about})
+    emit_json({**_row_json(row, memory.layer), "digest": stored.digest, **about})
     return 0
 
 
-def run_edit(layers: Layers, options: Namespace) -> int:
+def run_edit(layers: Memory, options: Namespace) -> int:
     memory, name = layers.holding(options.name)
     same, description = "Nothing changed.", ""
     if options.body is None and options.description is None:
@@ -186,7 +188,7 @@ def run_edit(layers: Layers, options: Namespace) -> int:
     return report_note(layers, memory, options, done, "Changed", same, *more)
 
 
-def run_rename(layers: Layers, options: Namespace) -> int:
+def run_rename(layers: Memory, options: Namespace) -> int:
     memory, name = layers.holding(options.name)
     done = memory.rename(name, options.new)
     edited, written = done.edited, done.edited.written
@@ -196,12 +198,12 @@ def run_rename(layers: Layers, options: Namespace) -> int:
         warn_person(f"{file} still links to the old name, which stays an alias.")
     fields = {
         "file": edited.file, "name": edited.name, "digest": edited.digest,
-        "layer": layers.of(memory), "commit": written.commit, "was": done.before,
+        "layer": memory.layer, "commit": written.commit, "was": done.before,
         "linked": [*done.linked],
     }  # fmt: skip
     lines = [f"{edited.file} has this name already."]
     if not edited.same:
-        whose = " in your own store" if layers.of(memory) == USER else ""
+        whose = " in your own store" if memory.layer == USER else ""
         commit = str(written.commit)[:10]
         lines = [f"Renamed {done.before} to {edited.file}{whose} (commit {commit})."]
     if done.linked:
@@ -211,12 +213,12 @@ def run_rename(layers: Layers, options: Namespace) -> int:
 
 
 def report_note(
-    layers: Layers, memory: Memory, options: Namespace, done: Edited, verb: str, same: str,
+    layers: Memory, memory: Memory, options: Namespace, done: Edited, verb: str, same: str,
     *more: str, **made: str,
 ) -> int:  # fmt: skip
     """Tell what became of a note, and return the exit code. `more` are lines for people on one that
     changed, `made` is what JSON says of it besides."""
-    written, layer = done.written, layers.of(memory)
+    written, layer = done.written, memory.layer
     for file, why in written.kept:
         warn_person(f"{file} was not changed: {why}.")
     fields: dict[str, Any] = {"file": done.file, "name": done.name, "digest": done.digest}
@@ -281,11 +283,11 @@ def _read_body(given: str | None) -> str | None:
 # --- check
 
 
-def run_check(layers: Layers, options: Namespace) -> int:
+def run_check(layers: Memory, options: Namespace) -> int:
     files: list[str] = []
     for name in options.names:
         memory, own_name = layers.holding(name)
-        if memory is not layers.project:
+        if memory is not layers.of_project:
             raise NotFound(f"{name} is in your own store, and only a project's notes cite.")
         files.append(memory.note(own_name).file)
     citations = layers.citations(files or None, since=options.diff)
@@ -338,7 +340,7 @@ def _sum_line(citations: Sequence[CheckedCitation], since: str | None) -> str:
 _SHOWN = 400  # characters of a note's text
 
 
-def run_forget(layers: Layers, options: Namespace) -> int:
+def run_forget(layers: Memory, options: Namespace) -> int:
     what = " ".join(options.name)
     if options.erase:
         return _erase_note(layers, what, options)
@@ -360,7 +362,7 @@ def run_forget(layers: Layers, options: Namespace) -> int:
 # --- for good
 
 
-def _erase_note(layers: Layers, what: str, options: Namespace) -> int:
+def _erase_note(layers: Memory, what: str, options: Namespace) -> int:
     """Erase a note, after the person at the terminal typed its name."""
     if options.json or not is_terminal():
         raise UsageError(
@@ -396,7 +398,7 @@ def _agrees_to_erase(plan: Erasable) -> bool:
 
 
 def _choose_note(
-    layers: Layers, what: str, options: Namespace, problem: NotFound
+    layers: Memory, what: str, options: Namespace, problem: NotFound
 ) -> tuple[Memory, str]:
     """The note that a person picks of those that a query means. Raises `problem` where there is
     none, and MdmemoryError where nobody answers."""
@@ -441,7 +443,7 @@ _MARK = ("\x1b[1;33m", "\x1b[0m")
 _TITLE = ("\x1b[1m", "\x1b[0m")
 
 
-def run_search(layers: Layers, options: Namespace) -> int:
+def run_search(layers: Memory, options: Namespace) -> int:
     query, every = " ".join(options.query), options.all_projects
     with Progress(None if every else layers.main, json=options.json) as progress:
         results = layers.search(
@@ -463,7 +465,7 @@ def run_search(layers: Layers, options: Namespace) -> int:
     return 0
 
 
-def _shown_hit(hit: Hit, layers: Layers, query: str, colour: bool, wordless: str) -> str:
+def _shown_hit(hit: Hit, layers: Memory, query: str, colour: bool, wordless: str) -> str:
     from mdmemory.search.query import mark_words
     from mdmemory.search.results import telling_lines
 

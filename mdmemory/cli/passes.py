@@ -27,7 +27,6 @@ from mdmemory.prompt import lines
 if TYPE_CHECKING:
     from mdmemory.capture.extracted import Extracted
     from mdmemory.compact.runner import Outcome
-    from mdmemory.layers import Layers
     from mdmemory.memory import Memory
 
 MAX_INPUT = 256 * 1024 * 1024  # bytes; a transcript of months
@@ -60,7 +59,7 @@ def read(name: str) -> bytes:
     return bytes(data)
 
 
-def run_explain(layers: Layers, options: Namespace) -> int:
+def run_explain(layers: Memory, options: Namespace) -> int:
     from mdmemory.capture.run import explain_message as explained
     from mdmemory.hosts import conversation
 
@@ -86,7 +85,7 @@ def run_explain(layers: Layers, options: Namespace) -> int:
     return show_value(options, explanation, *lines)
 
 
-def run_extract(layers: Layers, options: Namespace) -> int:
+def run_extract(layers: Memory, options: Namespace) -> int:
     if bool(options.transcript) == bool(options.session):
         raise UsageError(
             "Name one session: --transcript FILE or --session ID.",
@@ -133,7 +132,7 @@ def _adopt_changes(memory: Memory) -> None:
         memory.adopt(settled=SETTLED)
 
 
-def _read(layers: Layers, transcript: bytes, options: Namespace) -> int:
+def _read(layers: Memory, transcript: bytes, options: Namespace) -> int:
     from mdmemory import protocol
 
     with Progress(layers.main, json=options.json) as progress:
@@ -212,7 +211,7 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         warn_person("The notes are stored but not committed; `mdmemory doctor` says why.")
 
 
-def run_compact(layers: Layers, options: Namespace) -> int:
+def run_compact(layers: Memory, options: Namespace) -> int:
     from mdmemory import protocol
     from mdmemory.compact.plan import as_json
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from mdmemory.cli.commands import count_noun, is_terminal, show_value, visible_text, warn_person
 from mdmemory.cli.editor import edited_copy, run_editor
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.layers import MINE, USER, Layers
+from mdmemory.layers import MINE, USER
+from mdmemory.memory import Memory
 from mdmemory.review import answers, waiting
 from mdmemory.review.answers import Reviewed, Wording
 from mdmemory.review.items import ACTIONS, KEYS, KINDS, Action, InboxItem, Kind, fold
@@ -22,9 +23,8 @@ NOTHING = "Nothing waits for you."
 _ALSO = {"a": "1", "b": "2"}  # keys that mean another one
 
 
-def run_review(layers: Layers, options: Namespace) -> int:
-    if layers.project is not None:
-        layers.cited(layers.project)  # hooks and pages show what this finds out
+def run_review(layers: Memory, options: Namespace) -> int:
+    layers.cited()  # hooks and pages show what this finds out
     if options.all:
         return _answer_all(layers, options)
     if options.id and options.answer:
@@ -35,7 +35,7 @@ def run_review(layers: Layers, options: Namespace) -> int:
     return _sit_down(layers, is_all=options.more)
 
 
-def _list_items(layers: Layers, options: Namespace) -> int:
+def _list_items(layers: Memory, options: Namespace) -> int:
     with layers.at_one_look():
         shown = [waiting.find_item(layers, options.id)] if options.id else waiting.items(layers)
     away = {} if options.id or options.more else fold(shown)
@@ -58,7 +58,7 @@ def _folded_lines(away: Mapping[str, Sequence[InboxItem]]) -> list[str]:
 # --- answers
 
 
-def _answer_one(layers: Layers, options: Namespace) -> int:
+def _answer_one(layers: Memory, options: Namespace) -> int:
     item = waiting.find_item(layers, options.id)
     if item.is_pair and options.answer == Action.KEEP and options.name:
         options.answer = (Action.THIS, Action.THAT)[_conflict_side(item, options.name)]
@@ -71,14 +71,14 @@ def _answer_one(layers: Layers, options: Namespace) -> int:
 
 
 def _answer_item(
-    layers: Layers, item: InboxItem, action: str, wording: Wording | None = None
+    layers: Memory, item: InboxItem, action: str, wording: Wording | None = None
 ) -> Reviewed:
     if wording is None and not is_terminal():
         answers.require_shown(item, action)
     return answers.answer(layers, item, action, wording)
 
 
-def _answer_all(layers: Layers, options: Namespace) -> int:
+def _answer_all(layers: Memory, options: Namespace) -> int:
     """One answer for every item of a kind, each a change of its own."""
     is_answer = options.id in ACTIONS and options.id != Action.EDIT
     if options.all not in KINDS or options.answer or not is_answer:
@@ -110,7 +110,7 @@ def _tell_reviewed(done: list[Reviewed], options: Namespace, *, failed: bool = F
     return show_value(options, value, *(lines or [NOTHING]), failed=failed)
 
 
-def _read_wording(layers: Layers, item: InboxItem, options: Namespace) -> Wording | None:
+def _read_wording(layers: Memory, item: InboxItem, options: Namespace) -> Wording | None:
     """The text for an edit: given, from standard input, or out of the editor."""
     side = _conflict_side(item, options.name) if item.kind == Kind.CONFLICT else 0
     if options.text is not None:
@@ -136,7 +136,7 @@ def _conflict_side(item: InboxItem, named: str | None) -> int:
     raise UsageError("Which of the two?", f"Name it: {either}.")
 
 
-def _edit_side(layers: Layers, item: InboxItem, side: int) -> str | None:
+def _edit_side(layers: Memory, item: InboxItem, side: int) -> str | None:
     """What a person leaves in an editor; None where they changed nothing."""
     before, name = answers.text_of(layers, item, side)
     with edited_copy(before, name.rpartition("/")[2]) as text:
@@ -146,7 +146,7 @@ def _edit_side(layers: Layers, item: InboxItem, side: int) -> str | None:
 # --- one after the other
 
 
-def _sit_down(layers: Layers, *, is_all: bool) -> int:
+def _sit_down(layers: Memory, *, is_all: bool) -> int:
     if not waiting.items(layers):
         print(NOTHING)
         return 0
@@ -163,7 +163,7 @@ def _sit_down(layers: Layers, *, is_all: bool) -> int:
 class _Sitting:
     """A person before the screen: what they answered, what they put off, and what is shown."""
 
-    def __init__(self, layers: Layers, terminal: Terminal, *, is_all: bool) -> None:
+    def __init__(self, layers: Memory, terminal: Terminal, *, is_all: bool) -> None:
         self._layers, self._terminal = layers, terminal
         self._done: list[Reviewed] = []
         self.away = {} if is_all else fold(waiting.items(layers))

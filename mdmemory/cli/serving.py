@@ -46,12 +46,12 @@ def _forward_lines(store: str | None) -> int:
     from mdmemory.hosts.background import Log, Starter
     from mdmemory.hosts.opencode.bridge import Bridge
     from mdmemory.hosts.opencode.hooks import Hooks
-    from mdmemory.layers import Layers
+    from mdmemory.memory import Memory
 
     log = Log()
 
-    def open_layers(automatic: bool = True) -> Layers:
-        return Layers.open(
+    def open_layers(automatic: bool = True) -> Memory:
+        return Memory.around(
             ".", store=store, holder="`mdmemory bridge`", tell=log.say, automatic=automatic
         )
 
@@ -153,12 +153,10 @@ def run_completion(options: Namespace) -> int:
         print(_installed_file(options.wanted).read_text(encoding="utf-8"), end="")
         return 0
     from mdmemory.cli.commands import open_layers
-    from mdmemory.layers import MINE, USER
 
     layers = open_layers(options, automatic=True)
     for layer, memory in layers.each():  # each with what stands before a name of its notes
-        prefix = MINE if layer == USER and layers.project is not None else ""
-        print(f"{memory.project.store}\t{prefix}")
+        print(f"{memory.project.store}\t{layers.prefix_of(layer)}")
     return 0
 
 

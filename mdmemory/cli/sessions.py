@@ -21,13 +21,13 @@ from mdmemory.tools.session import sections_shown, stored_content
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mdmemory.layers import Layers
+    from mdmemory.memory import Memory
     from mdmemory.observe.observation import Observation
 
 _TITLE = 80  # characters of a title
 
 
-def run_session(layers: Layers, options: Namespace) -> int:
+def run_session(layers: Memory, options: Namespace) -> int:
     memory, id = only_memory(layers), options.id or ""
     if options.work:
         return _work_session(memory, id, options)

@@ -20,7 +20,8 @@ from mdmemory.cli.commands import (
 )
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
-from mdmemory.layers import MINE, USER, Layers
+from mdmemory.layers import USER
+from mdmemory.memory import Memory
 from mdmemory.store.store import INDEX
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _NAMED = 5  # files of a kind that `status` names
 
 
-def run_doctor(layers: Layers, options: Namespace) -> int:
+def run_doctor(layers: Memory, options: Namespace) -> int:
     from mdmemory.hosts import problems
 
     environment = person.person_places().environment
@@ -48,14 +49,14 @@ def run_doctor(layers: Layers, options: Namespace) -> int:
     failed = any(row["level"] == "error" for row in rows)
     of_files, lines = problems.by_file(rows), []
     for row in of_files:
-        mine = MINE if row["layer"] == USER and layers.project else ""
+        mine = layers.prefix_of(row["layer"])
         path = f"{mine}{row['path']}: " if row["path"] else ""
         lines.append(f"{row['level']}: {path}{row['message']}")
     lines.append(problems.in_all(of_files) if rows else nothing)
     return show_value(options, {"ok": not failed, "findings": rows}, *lines, failed=failed)
 
 
-def run_index(layers: Layers, options: Namespace) -> int:
+def run_index(layers: Memory, options: Namespace) -> int:
     rows, lines = list[dict[str, Any]](), []
     for layer, memory in layers.each():
         if options.rebuild and not options.check:
@@ -79,7 +80,7 @@ def run_index(layers: Layers, options: Namespace) -> int:
     return show_value(options, {**fields, "layers": rows}, *lines, failed=failed)
 
 
-def run_status(layers: Layers, options: Namespace) -> int:
+def run_status(layers: Memory, options: Namespace) -> int:
     from mdmemory import overview, protocol
     from mdmemory.capture.pending import FULL
     from mdmemory.hosts import problems

@@ -25,7 +25,7 @@ from mdmemory.git.private_folder import make_folder
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:
-    from mdmemory.layers import Layers
+    from mdmemory.memory import Memory
 
 LIFE = 3600  # seconds that a process may work; models take one or two minutes
 FIRST_LOOK = 1.0  # seconds after the start until a compaction that is due begins
@@ -90,7 +90,7 @@ class Starter:
             os.close(handle)
 
 
-def start_compactions(open_layers: Callable[[], Layers], start: Starter, log: Log) -> float:
+def start_compactions(open_layers: Callable[[], Memory], start: Starter, log: Log) -> float:
     """Start a compaction in each store where one is due; the seconds until it is looked for
     again."""
     try:

@@ -23,7 +23,7 @@ from mdmemory.hosts import texts
 from mdmemory.hosts.background import Log
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications
-from mdmemory.layers import MINE, Layers
+from mdmemory.layers import MINE
 from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED, headline
 from mdmemory.privacy import is_secret
@@ -92,8 +92,8 @@ class Conversation:
     """
 
     def __init__(
-        self, open_layers: Callable[..., Layers], log: Log,
-        open_typed: Callable[..., Layers] | None = None,
+        self, open_layers: Callable[..., Memory], log: Log,
+        open_typed: Callable[..., Memory] | None = None,
     ) -> None:  # fmt: skip
         self._open_layers, self._open_typed = open_layers, open_typed or open_layers
         self._log, self._where = log, tuple[Path, ...]()
@@ -102,10 +102,10 @@ class Conversation:
         self._heard: BySession[bool] = BySession()  # sessions whose person said something
         self._thread: threading.Thread | None = None  # of a search: one at a time
 
-    def open(self, *where: Path) -> Layers:
+    def open(self, *where: Path) -> Memory:
         """The stores, looked for again: they may have been made, moved or removed since."""
         layers, self._where = self._open_layers(*where), where
-        if memory := layers.project or layers.person:
+        if memory := layers.first:
             self._log.belongs_to(memory.project)
         self.notifications.look_in(layers)
         return layers
@@ -119,12 +119,12 @@ class Conversation:
         """Forget a deleted session."""
         self._heard.drop(session)
 
-    def end(self, layers: Layers) -> None:
+    def end(self, layers: Memory) -> None:
         """Store what no call answered: the client is gone, and no turn of its sessions goes on."""
         for session in self._heard.sessions():
             self._log.try_work("end", partial(self.settle_wishes, layers, session))
 
-    def take(self, layers: Layers, message: Spoken, shown: Shown | None) -> Answer:
+    def take(self, layers: Memory, message: Spoken, shown: Shown | None) -> Answer:
         """Keep what the message asks to remember, and update the index, before the turn. Notes are
         looked for beside what is `shown` already; None: none are.
 
@@ -150,7 +150,7 @@ class Conversation:
             near = self._log.try_work("message", find) or ("", ())
             answer["parts"] += parts_for(message, heard, *near)
             self._heard.put(session, True)
-            if main := layers.project or layers.person:
+            if main := layers.first:
                 role = "assistant" if message.by_agent else "user"
                 hear = partial(self.following.heard, main, session, role, turn.text)
                 answer["parts"] += self._log.try_work("message", hear) or []
@@ -158,12 +158,12 @@ class Conversation:
             self.notifications.shown()
         return answer
 
-    def _follow_request(self, answer: Answer, layers: Layers, message: Spoken, turn: Turn) -> None:
+    def _follow_request(self, answer: Answer, layers: Memory, message: Spoken, turn: Turn) -> None:
         """Have a later reading of the session pass over what is heard here, and store what the
         command to remember says."""
         from mdmemory.capture.wishes import mark_answered, words_id
 
-        if main := layers.project or layers.person:
+        if main := layers.first:
             ids, state = (turn.id, words_id(turn.text)), self.following.state(main)
             self._log.try_work("message", partial(mark_answered, state, message.session, ids))
         if message.at_once:
@@ -175,7 +175,7 @@ class Conversation:
                 answer["toast"] = line
 
     def _find_near(
-        self, layers: Layers, session: str, turn: Turn, shown: Shown | None,
+        self, layers: Memory, session: str, turn: Turn, shown: Shown | None,
         fresh: Sequence[Refresher | None], with_shown: bool,
     ) -> Near:  # fmt: skip
         """The notes that go with a message, which are then remembered as recalled.
@@ -258,7 +258,7 @@ class Conversation:
             ]
         return answer
 
-    def settle_wishes(self, layers: Layers, session: str = "", turn: str = "") -> None:
+    def settle_wishes(self, layers: Memory, session: str = "", turn: str = "") -> None:
         """Store what no call answered where its turn is over, and tell the person so."""
         before = stores_with_notes(layers)
         done = layers.settle_wishes(session, turn)
@@ -273,7 +273,7 @@ class Conversation:
 NO_SECRET = "Not remembered: that is a secret. Keep it in a password manager."
 
 
-def stores_with_notes(layers: Layers) -> list[Path]:
+def stores_with_notes(layers: Memory) -> list[Path]:
     """The stores that hold a note."""
     return [store for each in layers.there() if _has_note(store := each.project.store)]
 
@@ -284,7 +284,7 @@ def _has_note(folder: Path) -> bool:
     return False
 
 
-def name_new_stores(layers: Layers, before: Sequence[Path]) -> str:
+def name_new_stores(layers: Memory, before: Sequence[Path]) -> str:
     """The stores that got their first note since, as a person reads them; "" for none."""
     fresh = [store for store in stores_with_notes(layers) if store not in before]
     if not fresh:
@@ -377,14 +377,14 @@ def transcript_of(session: str) -> Transcript:
 # --- the notes near a message
 
 
-def notes_for(layers: Layers, text: str) -> list[RecalledNote]:
+def notes_for(layers: Memory, text: str) -> list[RecalledNote]:
     """The notes that would go with a message, whatever came before it and however long it takes.
     Raises MdmemoryError."""
     results = _notes_found(_search(layers, text, ()), None) if layers.there() else ()
     return [each for each, is_whole in results if not is_whole]
 
 
-def _search(layers: Layers, text: str, fresh: Sequence[Refresher]) -> Found:
+def _search(layers: Memory, text: str, fresh: Sequence[Refresher]) -> Found:
     """The notes of both layers that a message needs, the surest first."""
     from mdmemory.prompt.message_part import is_statement, read_typed
     from mdmemory.search import sources
@@ -449,10 +449,10 @@ def _in_force(refresher: Refresher, file: str) -> StoredNote | None:
 # --- what a person types as a command of ours, and what is said after the client's own `/undo`
 
 
-def take_back(layers: Layers, id: str) -> TakenBack:
+def take_back(layers: Memory, id: str) -> TakenBack:
     """Take back the change that `id` names, or the newest one for "", and say so."""
     try:
-        done = layers.undo(id.strip() or None)[1]
+        done = layers.undo(id.strip() or None)
     except MdmemoryError as problem:
         text = f"Nothing was taken back. {problem.sentences}"
         toast = lines.show(text, "warning", most=400)
@@ -461,7 +461,7 @@ def take_back(layers: Layers, id: str) -> TakenBack:
     return lines.taken_back(facts, [why for _, why in done.kept], done.written.id)
 
 
-def review_typed(layers: Layers, words: str) -> TakenBack:
+def review_typed(layers: Memory, words: str) -> TakenBack:
     """What waits, as data for the assistant. With the words `ID ANSWER`, which the person typed,
     that answer is given first, and the person gets a line on it."""
     from mdmemory.review import waiting
@@ -485,7 +485,7 @@ def review_typed(layers: Layers, words: str) -> TakenBack:
     )
 
 
-def _answer_item(layers: Layers, id: str, action: str) -> TakenBack:
+def _answer_item(layers: Memory, id: str, action: str) -> TakenBack:
     from mdmemory.review import answers, waiting
 
     try:
@@ -503,7 +503,7 @@ def _answer_item(layers: Layers, id: str, action: str) -> TakenBack:
     )
 
 
-def still_there(layers: Layers, session: str, message: str) -> dict[str, str] | None:
+def still_there(layers: Memory, session: str, message: str) -> dict[str, str] | None:
     """The line on notes that rest on messages which the client took back, from `message` on; None
     where there are none. The client's ids grow with time."""
     from mdmemory.git.log import ID_TRAILER
@@ -516,7 +516,7 @@ def still_there(layers: Layers, session: str, message: str) -> dict[str, str] | 
         if notes:
             changes = (  # of the session to the last of these
                 entry.get(ID_TRAILER) or ""
-                for entry, undone in memory.log()
+                for entry, undone, _ in memory.log()
                 if not undone
                 and entry.get("Memory-Session") == session
                 and any(notes[-1].file in group for group in entry.groups())

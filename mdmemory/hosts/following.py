@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.prompt import lines
 from mdmemory.session import recalls
@@ -81,13 +80,13 @@ def at_hand(memory: Memory, session: str) -> str:
         return own.blocks()
 
 
-def by_hand(layers: Layers, _session: str) -> str:
+def by_hand(layers: Memory, _session: str) -> str:
     """A line for each layer that other hands changed and no commit holds so yet."""
     looks = [look for memory in layers.there() if (look := memory.unadopted())]
     return "\n".join(filter(None, (lines.by_hand(look.found, look.lost) for look in looks)))
 
 
-def recall_observations(layers: Layers, _session: str) -> str:
+def recall_observations(layers: Memory, _session: str) -> str:
     """The observations of earlier sessions, the newest in full."""
     observations = layers.main.observations()
     return observations.block(budget=OBSERVATIONS) if observations.is_on else ""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 from mdmemory.prompt import lines
 from mdmemory.store import receipt_box
 from mdmemory.store.receipt_box import Receipt
@@ -37,7 +37,7 @@ class Notifications:
     """
 
     def __init__(
-        self, open_layers: Callable[[], Layers], clock: Callable[[], float] = time.monotonic
+        self, open_layers: Callable[[], Memory], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._open, self._clock = open_layers, clock
         self.shows = False
@@ -58,7 +58,7 @@ class Notifications:
         """Note that the client shows a line now, such as a message's own."""
         self._free_at = self._clock() + GAP
 
-    def look_in(self, layers: Layers) -> None:
+    def look_in(self, layers: Memory) -> None:
         """Remember where receipts may lie."""
         self._folders = tuple(memory.project.private for memory in layers.there())
 
@@ -71,7 +71,7 @@ class Notifications:
         self._starting.append(session)
         self._free_at = max(self._free_at, self._clock() + LATER)
 
-    def line(self, layers: Layers, session: str) -> str:
+    def line(self, layers: Memory, session: str) -> str:
         """The line at the start of a session, for the assistant; "" for none."""
         self.begin(session)
         waiting = count_waiting(layers)
@@ -92,7 +92,7 @@ class Notifications:
         self.shown()
         return self._toasts.popleft()
 
-    def at_event(self, layers: Layers, session: str) -> list[str]:
+    def at_event(self, layers: Memory, session: str) -> list[str]:
         """All lines there are, for a client that shows some only at the events of its sessions."""
         if not self.shows:
             return []
@@ -106,7 +106,7 @@ class Notifications:
         self._toasts.clear()
         return messages
 
-    def _start_session(self, session: str, layers: Layers | None = None) -> None:
+    def _start_session(self, session: str, layers: Memory | None = None) -> None:
         before = self._before_session(session)
         waiting = count_waiting(layers or self._open())
         toast = lines.start_toast(before, waiting, person.now().date())
@@ -141,7 +141,7 @@ class Notifications:
             return True
 
 
-def count_waiting(layers: Layers) -> dict[str, int]:
+def count_waiting(layers: Memory) -> dict[str, int]:
     """How many things of each kind wait for the user."""
     if not layers.there():
         return {}
@@ -150,7 +150,7 @@ def count_waiting(layers: Layers) -> dict[str, int]:
     return inbox.counts(layers)
 
 
-def facts_of(layers: Layers, files: Sequence[str]) -> list[str]:
+def facts_of(layers: Memory, files: Sequence[str]) -> list[str]:
     """What the notes in these files say, as the layers name them."""
     facts = []
     for file in dict.fromkeys(files):

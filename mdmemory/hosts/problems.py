@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from mdmemory.hosts import background, clients, git_hooks
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.version import DISTRIBUTION
 
@@ -18,7 +17,7 @@ _OURS = "mdmemory/__init__.py,"  # in the list of files of whoever wrote it
 
 
 def list_problems(
-    layers: Layers, environment: Mapping[str, str], *, fix: bool = False
+    layers: Memory, environment: Mapping[str, str], *, fix: bool = False
 ) -> list[dict[str, Any]]:
     """One row each: check, level (error or warning), path, message, fixable, layer. `fix` first
     repairs what is safe to repair."""
@@ -27,7 +26,10 @@ def list_problems(
     from mdmemory.hosts.opencode.wiring import Place
     from mdmemory.search import sources
 
-    rows = [{**finding._asdict(), "layer": of} for of, finding in layers.doctor(fix=fix)]
+    rows = [
+        {**finding._asdict(), "layer": layer}
+        for layer, part in layers.each() for finding in part.doctor(fix=fix)
+    ]  # fmt: skip
     memory = layers.main
     project = memory.project
     place = Place(project.root, project.store, command=git_hooks.program_words())
@@ -45,7 +47,7 @@ def list_problems(
         each for memory in layers.there() for each in memory.project.settings.former
     )
     outside += [_warning_row("settings", sentence) for sentence in former]
-    return [*rows, *({**row, "layer": layers.of(memory)} for row in outside)]
+    return [*rows, *({**row, "layer": memory.layer} for row in outside)]
 
 
 def by_file(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mdmemory.capture.extracted import Caller
-    from mdmemory.layers import Layers
     from mdmemory.mcp.loop import Json, Result
     from mdmemory.memory import Memory
     from mdmemory.tools.tool import Tool
@@ -30,7 +29,7 @@ UNSUPPORTED = -32022
 _OWN = "io.modelcontextprotocol/"
 _ME = {"name": "mdmemory", "title": "mdmemory", "version": VERSION}
 
-Open = Callable[[], "Layers"]
+Open = Callable[[], "Memory"]
 
 
 def serve(source: int, sink: int, open: Open, *, index: bool = True) -> None:
@@ -165,7 +164,7 @@ def _result(text: str, structured: dict[str, Any]) -> Json:
     return {"content": [{"type": "text", "text": text}], "structuredContent": structured}
 
 
-def caller(layers: Layers, tool: str) -> Caller:
+def caller(layers: Memory, tool: str) -> Caller:
     """What the person said lately around here, as proof for what this tool is asked for; nothing
     where it needs none.
 
@@ -240,7 +239,7 @@ def instructions(open: Open, index: bool = True) -> str:
         return problem.sentences
 
 
-def _indexes(layers: Layers, room: int) -> str:
+def _indexes(layers: Memory, room: int) -> str:
     """The indexes of both layers, the person's first: whole, or their strongest notes."""
     stores = [memory for _, memory in reversed(layers.each())]
     texts = [memory.index_text() for memory in stores]
@@ -316,19 +315,23 @@ def list_resources(open: Open) -> list[Json]:
     """The index, and the notes that it lists; other notes can be read too."""
     from urllib.parse import quote
 
-    from mdmemory.tools.table import list_both
-
     index = {
         "name": "index", "title": "Memory index", "uri": _INDEX, "mimeType": _MARKDOWN,
         "description": "One line for each note, within a budget.",
     }  # fmt: skip
     try:
-        heads = [row.head for row in list_both(open()) if row.listed]
+        layers = open()
+        heads = [
+            (layers.prefix_of(layer), row.head)
+            for layer, memory in (layers.each() if layers.there() else ())
+            for row in memory.listing(digests=False) if row.listed
+        ]  # fmt: skip
     except MdmemoryError:
         return [index]  # without a store there is nothing to list; reading says so
     listed = [index]
-    for head in heads:
-        uri = _NOTE + quote(head.file.removesuffix(".md"), safe="", errors="replace")
+    for prefix, head in heads:
+        name = f"{prefix}{head.file.removesuffix('.md')}"
+        uri = _NOTE + quote(name, safe="", errors="replace")
         about = {"title": head.title or head.name, "description": head.description}
         listed.append({"name": head.name, "uri": uri, "mimeType": _MARKDOWN, **about})
     return listed

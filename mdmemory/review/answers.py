@@ -15,7 +15,7 @@ from mdmemory.compact import left_out
 from mdmemory.errors import BadNote, MdmemoryError, NoteChanged, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.git.commits_of_store import subject
-from mdmemory.layers import USER, Layers
+from mdmemory.layers import USER
 from mdmemory.memory import Memory
 from mdmemory.note import editing as note_editing
 from mdmemory.note.note import SUPERSEDED, parse
@@ -55,7 +55,7 @@ class _Answer(NamedTuple):
     """An answer that is being given: `memory` is the one that the item waits in, `wording` the new
     text where the answer is an edit."""
 
-    layers: Layers
+    layers: Memory
     memory: Memory
     item: InboxItem
     action: str
@@ -74,7 +74,7 @@ class _Answer(NamedTuple):
 
 
 def answer(
-    layers: Layers, item: InboxItem, action: str, wording: Wording | None = None
+    layers: Memory, item: InboxItem, action: str, wording: Wording | None = None
 ) -> Reviewed:
     """Do what a person answered. Raises UsageError for an answer that the item cannot have, and
     whatever the change itself raises; then nothing has happened."""
@@ -104,7 +104,7 @@ def require_shown(item: InboxItem, action: str) -> None:
         )
 
 
-def take_back(layers: Layers, done: Reviewed) -> str:
+def take_back(layers: Memory, done: Reviewed) -> str:
     """Take an answer back; a sentence. Raises MdmemoryError where it cannot be."""
     if done.id is None and done.left is None:
         raise NotFound("There is nothing to take back.", "`mdmemory log` lists the changes.")
@@ -121,7 +121,7 @@ def take_back(layers: Layers, done: Reviewed) -> str:
     return f"Taken back: {done.said}"
 
 
-def text_of(layers: Layers, item: InboxItem, side: int = 0) -> tuple[str, str]:
+def text_of(layers: Memory, item: InboxItem, side: int = 0) -> tuple[str, str]:
     """What a person edits of an item, and the name of the copy. Raises MdmemoryError."""
     memory = _memory(layers, item)
     chosen = item.notes[side]
@@ -135,7 +135,7 @@ def text_of(layers: Layers, item: InboxItem, side: int = 0) -> tuple[str, str]:
     return f"{chosen.text}\n", f"{chosen.name or 'fact'}.md"
 
 
-def reword(layers: Layers, item: InboxItem, side: int, text: str) -> str:
+def reword(layers: Memory, item: InboxItem, side: int, text: str) -> str:
     """A note's file with another wording: its first line is the description, all of it the body.
     Raises BadNote."""
     before, file = text_of(layers, item, side)
@@ -144,7 +144,7 @@ def reword(layers: Layers, item: InboxItem, side: int, text: str) -> str:
     return note_editing.edit(note, set=keys, body=text.strip()).text
 
 
-def edit_in_place(layers: Layers, item: InboxItem, edit: Callable[[Path], object]) -> str:
+def edit_in_place(layers: Memory, item: InboxItem, edit: Callable[[Path], object]) -> str:
     """Have a note edited in its own file, because no commit may hold what it was; a sentence."""
     memory, file = _memory(layers, item), item.notes[0].file
     edit(memory.project.store / file)
@@ -153,14 +153,14 @@ def edit_in_place(layers: Layers, item: InboxItem, edit: Callable[[Path], object
     return f"{file} was looked at again."
 
 
-def _find_holder(layers: Layers, item: InboxItem, side: Side) -> Memory:
+def _find_holder(layers: Memory, item: InboxItem, side: Side) -> Memory:
     """The memory that holds a note of the item."""
     is_persons = item.layer == BETWEEN and side.layer == USER
-    return (layers.person if is_persons else None) or _memory(layers, item)
+    return (layers.of_person if is_persons else None) or _memory(layers, item)
 
 
-def _memory(layers: Layers, item: InboxItem) -> Memory:
-    memory = layers.person if item.layer == USER else layers.project
+def _memory(layers: Memory, item: InboxItem) -> Memory:
+    memory = layers.of_person if item.layer == USER else layers.of_project
     return memory or layers.main
 
 
@@ -170,17 +170,17 @@ def _memory(layers: Layers, item: InboxItem) -> Memory:
 def _fact(given: _Answer) -> Reviewed:
     """A fact that a model proposed."""
     layers, memory, item, _, wording = given
-    writer = memory._writer()
+    writer = memory.opened.writer()
     is_persons = any(fact.id == item.key and fact.type == USER for fact in memory.pending())
     home = layers.for_type(USER) if is_persons else memory
     path = pending.file_of(memory.project, item.key)
     left = None if path is None else (path, read_regular(path), 0o600)
     if given.action == Action.DROP:
-        _, written = pending.drop_fact(writer, item.key, today=memory._today())
+        _, written = pending.drop_fact(writer, item.key, today=memory.opened.today())
         return given.finish(f"Dropped {item.notes[0].name}.", written, None if written.id else left)
     done = pending.accept_fact(
-        writer, item.key, today=memory._today(), into=None if home is memory else home._writer(),
-        text=wording.text if wording else None,
+        writer, item.key, today=memory.opened.today(), text=wording.text if wording else None,
+        into=None if home is memory else home.opened.writer(),
     )  # fmt: skip
     if done.written.id and home is memory and path and leaving.is_in_commits(writer, path):
         left = None
@@ -191,7 +191,7 @@ def _fact(given: _Answer) -> Reviewed:
 def _file(given: _Answer) -> Reviewed:
     """A kept wish, or what an import left over."""
     layers, memory, item, _, wording = given
-    writer, path = memory._writer(), Path(item.key)
+    writer, path = memory.opened.writer(), Path(item.key)
     left = path, read_regular(path), 0o600
     if given.action == Action.DROP:
         return _take_out(given, path, "drop", f"Dropped {item.notes[0].name}.", path.stem)
@@ -206,9 +206,9 @@ def _file(given: _Answer) -> Reviewed:
             leaves = leaving.leaving_changes(writer, path)
     description = description_of(text)
     done = editing.add(
-        home._writer(), name=name_of(description), type=type, description=description, body=text,
-        kind=wish.kind if wish else "", source="explicit" if wish else "manual",
-        today=memory._today(), also=leaves,
+        home.opened.writer(), name=name_of(description), type=type, description=description,
+        body=text, kind=wish.kind if wish else "", source="explicit" if wish else "manual",
+        today=memory.opened.today(), also=leaves,
     )  # fmt: skip
     path.unlink(missing_ok=True)
     back = None if leaves and done.written.id else left
@@ -219,7 +219,7 @@ def _file(given: _Answer) -> Reviewed:
 def _take_out(given: _Answer, path: Path, verb: str, text: str, name: str) -> Reviewed:
     """Take a file out of the inbox."""
     left = path, read_regular(path), 0o600
-    written = leaving.take_out(given.memory._writer(), path, subject(verb, [name]))
+    written = leaving.take_out(given.memory.opened.writer(), path, subject(verb, [name]))
     return given.finish(text, written, None if written.id else left)
 
 
@@ -252,7 +252,7 @@ def _conflict(given: _Answer) -> Reviewed:
     _, memory, item, action, wording = given
     if item.layer == BETWEEN:
         return _between(given)
-    writer, (one, other) = memory._writer(), item.notes
+    writer, (one, other) = memory.opened.writer(), item.notes
     if wording is not None:
         side = item.notes[wording.side]
         edited = (side.file, wording.text, side.digest)
@@ -262,7 +262,7 @@ def _conflict(given: _Answer) -> Reviewed:
         return given.finish("Both hold.", resolve.resolve_conflict(writer, item.key).written)
     stays, gone = (one, other) if action == Action.THIS else (other, one)
     done = resolve.resolve_conflict(
-        writer, item.key, keep=stays.file, superseded_on=memory._today()
+        writer, item.key, keep=stays.file, superseded_on=memory.opened.today()
     )
     return given.finish(f"{stays.name} holds, and replaced {gone.name}.", done.written)
 
@@ -280,8 +280,10 @@ def _between(given: _Answer) -> Reviewed:
             memory.note(side.file) for memory, side in zip(memories, item.notes, strict=True)
         )
         # what a team reads names no note of a person's
-        memory = memories[0 if memories[0]._writer().is_own else 1]
-        written = resolve.both_hold(memory._writer(), one, other, item.why, memory._today())
+        memory = memories[0 if memories[0].opened.writer().is_own else 1]
+        written = resolve.both_hold(
+            memory.opened.writer(), one, other, item.why, memory.opened.today()
+        )
         return given.finish("Both hold.", written, memory=memory)
     at = 1 if action == Action.THIS else 0
     gone, memory = item.notes[at], memories[at]
@@ -296,13 +298,13 @@ def _note(given: _Answer) -> Reviewed:
     is_on_hold = item.kind == Kind.ON_HOLD
     path = memory.project.store / side.file
     if action == Action.KEEP and item.kind == Kind.ORPHANED:
-        text = unmark_superseded(memory.note(side.file).note, memory._today()).text
+        text = unmark_superseded(memory.note(side.file).note, memory.opened.today()).text
         done = memory.replace_text(side.file, text, replaces=side.digest).written
         return given.finish(f"{side.name} holds again.", done)
     if wording is not None:
-        text = _in_force(wording.text, side.file, memory._today())
+        text = _in_force(wording.text, side.file, memory.opened.today())
         if item.kind == Kind.ON_CHANGED:  # the new wording is about the project as it is now
-            text = cited_anew(memory._writer(), parse(text, side.file)).text
+            text = cited_anew(memory.opened.writer(), parse(text, side.file)).text
         if is_on_hold:  # a person stands by what they wrote into it
             raise UsageError(
                 f"{side.file} is edited in its place, for no commit holds it.",
@@ -332,7 +334,7 @@ def _refusal(given: _Answer) -> Reviewed:
     left, written, sentence = (path, read_regular(path), 0o600), None, "The notes stay as they are."
     if action in (Action.THIS, Action.THAT):
         stays, gone = item.notes if action == Action.THIS else reversed(item.notes)
-        text = mark_superseded(memory.note(gone.file).note, stays.name, memory._today()).text
+        text = mark_superseded(memory.note(gone.file).note, stays.name, memory.opened.today()).text
         written = memory.replace_text(gone.file, text, replaces=gone.digest).written
         sentence = f"{stays.name} holds, and replaced {gone.name}."
     elif action == Action.DROP:
@@ -356,7 +358,7 @@ def _in_force(text: str, file: str, today: str) -> str:
 def _loss(given: _Answer) -> Reviewed:
     """Many notes are gone: they come back, or were meant to go."""
     _, memory, item, action, _ = given
-    writer = memory._writer()
+    writer = memory.opened.writer()
     if action == Action.DROP:
         memory.adopt()  # what else other hands did, so that the commit below holds this alone
         with writer.lock_store():

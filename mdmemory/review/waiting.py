@@ -9,7 +9,7 @@ from mdmemory.capture import wishes
 from mdmemory.compact import left_out
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.files import digest, read_regular
-from mdmemory.layers import MINE, PROJECT, USER, Layers
+from mdmemory.layers import MINE, PROJECT, USER
 from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy import redacted_text
@@ -50,25 +50,25 @@ _ORDERS = {"order", "injection"}
 _MOST = 20_000  # characters of a text that is shown
 
 
-def items(layers: Layers) -> list[InboxItem]:
+def items(layers: Memory) -> list[InboxItem]:
     """All that waits, first what a person has to see first."""
     return in_order([*_list_items(layers, shown=True)], MINE)
 
 
-def counts(layers: Layers) -> dict[str, int]:
+def counts(layers: Memory) -> dict[str, int]:
     """How many wait of each kind, the kinds in their order."""
     # nobody sees the notes, so none is read and looked through for secrets
     kinds = [each.kind for each in _list_items(layers, shown=False)]
     return {kind: kinds.count(kind) for kind in KINDS}
 
 
-def _list_items(layers: Layers, *, shown: bool) -> Iterator[InboxItem]:
+def _list_items(layers: Memory, *, shown: bool) -> Iterator[InboxItem]:
     for layer, memory in layers.each():
         yield from _list_layer(layer, memory, shown)
     yield from _list_across(layers)
 
 
-def find_item(layers: Layers, name: str) -> InboxItem:
+def find_item(layers: Memory, name: str) -> InboxItem:
     """The item with this id, or on the note of this name; a note on which nothing waits can be
     confirmed all the same. Raises NotFound, and UsageError for a note of several items."""
     waiting = items(layers)
@@ -80,7 +80,7 @@ def find_item(layers: Layers, name: str) -> InboxItem:
     except NotFound:
         hint = "`mdmemory review` lists what waits."
         raise NotFound(f"Nothing waits under the id or name {name}.", hint) from None
-    layer = layers.of(memory)
+    layer = memory.layer
     about = (layer, stored.file)
     named = [
         each for each in waiting
@@ -108,7 +108,7 @@ def _of_note(
 
 
 def _list_layer(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
-    refresher = memory._refresher()
+    refresher = memory.opened.refresher()
     refresher.current()
     catalog = refresher.catalog()
     if (seen := memory.unadopted()) and seen.lost:
@@ -300,13 +300,13 @@ def _rests(layer: str, memory: Memory) -> Iterator[InboxItem]:
             )  # fmt: skip
 
 
-def _list_across(layers: Layers) -> Iterator[InboxItem]:
+def _list_across(layers: Memory) -> Iterator[InboxItem]:
     for pair in layers.across():
-        assert layers.project is not None
-        assert layers.person is not None
+        assert layers.of_project is not None
+        assert layers.of_person is not None
         sides = (
-            _file_side(PROJECT, layers.project._store(), pair.project),
-            _file_side(USER, layers.person._store(), pair.person),
+            _file_side(PROJECT, layers.of_project.opened.fresh().store, pair.project),
+            _file_side(USER, layers.of_person.opened.fresh().store, pair.person),
         )
         why = f"{pair.why} (here the project's goes first)"
         yield InboxItem(

@@ -13,7 +13,8 @@ from mdmemory.capture.fact import FactCall
 from mdmemory.citing.citation import tell_drift
 from mdmemory.config.settings import Settings
 from mdmemory.errors import UsageError
-from mdmemory.layers import MINE, PROJECT, USER, Layers
+from mdmemory.layers import MINE, PROJECT, USER
+from mdmemory.memory import Memory
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.prompt import lines
@@ -32,7 +33,6 @@ from mdmemory.tools.tool import (
 from mdmemory.tools.tool import texts_schema as listed
 
 if TYPE_CHECKING:
-    from mdmemory.actions.listing import Listed
     from mdmemory.capture.store_fact import Stored
     from mdmemory.search.results import Hit
 
@@ -54,22 +54,20 @@ _LINES = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*")
 # --- memory_search
 
 
-def _search(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
-    from mdmemory.search.answer import join_stores
+def _search(layers: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     from mdmemory.search.results import Found, as_json
 
-    query, most, source = given["query"], given["max_results"], given["source"]
-    stores = [layers.main.search(query, k=most, source=source)] if layers.there() else []
-    if layers.project and layers.person and source in ("memory", "all"):
-        more = layers.person.search(query, k=most)  # what is no note is the project's alone
-        theirs = tuple(hit._replace(file=f"{MINE}{hit.file}") for hit in more.hits)
-        stores.append(more._replace(hits=theirs))
-    results = join_stores(stores, most) if stores else Found("keyword", ())
+    query, source, results = given["query"], given["source"], Found("keyword", ())
+    if layers.there():
+        results = layers.search(query, k=given["max_results"], source=source)
+        named = (
+            hit._replace(file=f"{layers.prefix_of(hit.layer)}{hit.file}") for hit in results.hits
+        )
+        results = results._replace(hits=tuple(named))
     structured = {
-        "mode": results.mode,
-        "hits": [{**as_json(hit), "layer": layer_of(layers, hit.file)} for hit in results.hits],
+        "mode": results.mode, "hits": [as_json(hit) for hit in results.hits],
         "said": [*results.said],
-    }
+    }  # fmt: skip
     if not results.hits:
         nothing = "No matches: do not guess an answer."
         return ToolAnswer("\n".join([nothing, *results.said]), structured)
@@ -104,7 +102,7 @@ def _hit_lines(number: int, hit: Hit, query: str, wordless: str) -> str:
 # --- memory_get
 
 
-def _get_note(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
+def _get_note(layers: Memory, given: Mapping[str, Any], _: Caller) -> ToolAnswer:
     from mdmemory.search.results import cites_as_json
 
     file, lines = given["file"], _line_numbers(given.get("lines", ""))
@@ -114,8 +112,7 @@ def _get_note(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer
     owner, name = layers.holding(file)
     passage = owner.get(name, lines)
     cites = owner.known_citations([passage.file]).get(passage.file, ())
-    if layers.project is not None and owner is layers.person:
-        passage = passage._replace(file=f"{MINE}{passage.file}")
+    passage = passage._replace(file=f"{layers.prefix_of(owner.layer)}{passage.file}")
     more = ""
     if len(passage.text) > _ROOM:  # as many lines as the answer has room for
         shown = passage.text[:_ROOM].split("\n")
@@ -130,8 +127,7 @@ def _get_note(layers: Layers, given: Mapping[str, Any], _: Caller) -> ToolAnswer
         where += f" [{passage.to_verify}d old, verify]"
     if mark := tell_drift(cites)[1]:
         where += f" [{mark}]"
-    layer = layer_of(layers, passage.file)
-    structured = {**passage._asdict(), "layer": layer, "cites": cites_as_json(cites)}
+    structured = {**passage._asdict(), "layer": owner.layer, "cites": cites_as_json(cites)}
     return ToolAnswer(f"{where}\n{AS_DATA}\n\n{passage.text}{more}", structured)
 
 
@@ -147,7 +143,7 @@ def _line_numbers(lines: str) -> tuple[int, int] | None:
 # --- memory_store
 
 
-def _store_fact(layers: Layers, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
+def _store_fact(layers: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     texts = {name: given.get(name, "") for name in ("type", "title", "why", "quote", "declined")}
     replaces, keeps = (tuple(given.get(name, ())) for name in ("replaces", "keeps"))
     call = FactCall(given["fact"], **texts, replaces=replaces, keeps=keeps)
@@ -166,7 +162,8 @@ def _store_fact(layers: Layers, given: Mapping[str, Any], caller: Caller) -> Too
     fields = {
         **done._asdict(), "near": [each._asdict() for each in done.near],
         "superseded": [{**pair} for pair in done.superseded],
-        "layer": layer_of(layers, done.file),
+        # files of the person's are named `me/FILE` beside a project's
+        "layer": USER if done.file.startswith(MINE) or not layers.of_project else PROJECT,
     }  # fmt: skip
     near = [f"- {each.file}: {each.text}" for each in done.near]
     told_near = [_NEAR, AS_DATA, *near] if near else []
@@ -217,7 +214,7 @@ def _stored_sentences(done: Stored) -> list[str]:
 # --- memory_forget
 
 
-def _forget_notes(layers: Layers, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
+def _forget_notes(layers: Memory, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
     done = layers.forget(given["names"], given["quote"], caller)
     fields = {key: value for key, value in done._asdict().items() if value}
     names = ", ".join(file.removesuffix(".md") for file in (*done.files, *done.also))
@@ -236,23 +233,6 @@ def _forget_notes(layers: Layers, given: Mapping[str, Any], caller: Caller) -> T
         waits = "; it waits for the user in `mdmemory review`" if file in done.waiting else ""
         sentences.append(f"{file} is still there: {why}{waits}.")
     return ToolAnswer("\n".join(sentences), fields, toast)
-
-
-# --- both layers, with `me/` before the files of the person's
-
-
-def layer_of(layers: Layers, file: str) -> str:
-    """The layer of a file that an answer names."""
-    return USER if file.startswith(MINE) or layers.project is None else PROJECT
-
-
-def list_both(layers: Layers) -> list[Listed]:
-    """The notes of both layers."""
-    return [
-        row._replace(head=row.head._replace(file=f"{MINE}{row.head.file}"))
-        if layers.project and layer != PROJECT else row
-        for layer, row in (layers.listing(digests=False) if layers.there() else ())
-    ]  # fmt: skip
 
 
 # --- the table
@@ -333,7 +313,7 @@ def offered_tools(settings: Settings) -> list[Tool]:
 
 
 def call_tool(
-    layers: Layers, name: str, arguments: Mapping[str, Any], caller: Caller | None = None
+    layers: Memory, name: str, arguments: Mapping[str, Any], caller: Caller | None = None
 ) -> ToolAnswer:
     """The answer of a tool. Raises UsageError for an unknown tool or wrong arguments, and the
     MdmemoryError of the tool."""

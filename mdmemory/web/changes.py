@@ -31,7 +31,7 @@ def changes(site: Site, request: Request) -> Response:
         problem = ""
     except MdmemoryError as why:
         entries, problem = [], why.sentences
-    rows = [_row(layer, entry, undone) for layer, entry, undone in entries]
+    rows = [_row(layer, entry, undone) for entry, undone, layer in entries]
     shown = rows[(number - 1) * SIZE : number * SIZE]
     return site.page(
         request, "changes.html", rows=shown, problem=problem, number=number,
@@ -39,7 +39,7 @@ def changes(site: Site, request: Request) -> Response:
     )  # fmt: skip
 
 
-def _newest(site: Site, count: int) -> list[tuple[str, Logged, bool]]:
+def _newest(site: Site, count: int) -> list[tuple[Logged, bool, str]]:
     """So many changes of both layers, newest first."""
     layers = site.layers
     marks_ = tuple(glance.commits for _, glance in site.glances())

@@ -35,7 +35,7 @@ class Preview:
 
 def compaction(site: Site, request: Request) -> Response:
     """What is due, and the plan that was asked for last."""
-    layer = request.query_params.get("layer", "") or site.layers.of(site.layers.main)
+    layer = request.query_params.get("layer", "") or site.layers.main.layer
     memory = site.memory(layer)
     job = site.jobs.get(_name(layer))
     with memory.state() as state:

@@ -189,7 +189,7 @@ def add(site: Site, request: Request) -> Response:
     home = next(
         (each for each in layers.there() if (each.project.store / done.file).exists()), layers.main
     )
-    layer = layers.of(home)
+    layer = home.layer
     if done.same:
         return site.done(f"Known already: {done.name}.", None, note_path(layer, done.file))
     text = f"Stored {done.name}."

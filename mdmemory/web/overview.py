@@ -67,7 +67,7 @@ def _by_week(site: Site, today: date) -> dict[str, Any]:
     """How many changes each of the last weeks had, which end today."""
     counts = [0] * WEEKS
     for _, memory in site.layers.each():
-        for entry, _ in read_log(site, memory):
+        for entry, *_ in read_log(site, memory):
             back = (today - date.fromisoformat(entry.time[:10])).days // 7
             if back < WEEKS:
                 counts[WEEKS - 1 - max(back, 0)] += 1

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mdmemory.errors import MdmemoryError
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 from mdmemory.web.access import Access
 from mdmemory.web.site import Site
 
@@ -36,7 +36,7 @@ def listen(port: int) -> socket.socket:
 
 
 def serve(
-    listening: socket.socket, open_layers: Callable[[], Layers], *, idle: float,
+    listening: socket.socket, open_layers: Callable[[], Memory], *, idle: float,
     is_at_terminal: bool, record: Callable[[Exception], str], ready: Callable[[str], None],
 ) -> str:  # fmt: skip
     """Serve until it ends, and say why. `idle` are the seconds without a request after which it

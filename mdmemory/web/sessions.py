@@ -76,7 +76,7 @@ def session(site: Site, request: Request) -> Response:
     changes = [
         (layer, entry, undone)
         for layer, memory in site.layers.each()
-        for entry, undone in read_log(site, memory)
+        for entry, undone, _ in read_log(site, memory)
         if entry.get("Memory-Session") == id
     ]
     parts = _stored(site, id)

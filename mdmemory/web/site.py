@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from mdmemory import assets
 from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.layers import PROJECT, USER, Layers
+from mdmemory.layers import PROJECT, USER
 from mdmemory.memory import Memory
 from mdmemory.version import VERSION
 from mdmemory.web import marks
@@ -64,7 +64,7 @@ class Site:
     were made, by what the form says of them."""
 
     access: Access
-    open_layers: Callable[[], Layers]
+    open_layers: Callable[[], Memory]
     record: Callable[[Exception], str]
     is_at_terminal: bool = True
     kept: KeptValues = field(default_factory=KeptValues)
@@ -73,11 +73,11 @@ class Site:
     deferred: set[str] = field(default_factory=set)
     shown: Remembered[InboxItem] = field(default_factory=Remembered)
     acting: threading.Lock = field(default_factory=threading.Lock)
-    _opened: tuple[float, Layers] | None = None
+    _opened: tuple[float, Memory] | None = None
     _seen: threading.local = field(default_factory=threading.local)  # of the page of a thread
 
     @property
-    def layers(self) -> Layers:
+    def layers(self) -> Memory:
         """Both stores; opened anew now and then."""
         now = time.monotonic()
         if self._opened is None or now - self._opened[0] > _AGE:
@@ -86,7 +86,7 @@ class Site:
 
     def memory(self, layer: str) -> Memory:
         """The memory of a layer by its name in an address. Raises NotFound."""
-        memory = {PROJECT: self.layers.project, USER: self.layers.person}.get(layer)
+        memory = {PROJECT: self.layers.of_project, USER: self.layers.of_person}.get(layer)
         if memory is None:
             raise NotFound(f"There is no store called {layer[:20]}.", "Begin at the inbox.")
         return memory
@@ -180,7 +180,7 @@ class Site:
     def here(self) -> str:
         """What the pages are about: the project's folder, else the person's own store."""
         layers = self.layers
-        return layers.project.project.top.name if layers.project else "your own store"
+        return layers.of_project.project.top.name if layers.of_project else "your own store"
 
     def form(self, request: Request) -> Form:
         """The form that a request brought; the guard has read it."""

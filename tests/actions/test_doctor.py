@@ -18,7 +18,6 @@ from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.git import replacement
 from mdmemory.hosts.problems import by_file, list_problems
-from mdmemory.layers import Layers
 from mdmemory.version import DISTRIBUTION
 
 Git = Callable[..., str]
@@ -135,7 +134,7 @@ def test_whatever_is_wrong_with_a_note_is_one_line_and_the_end_counts_the_lines(
         assert [part for part in told if part not in line] == []
         errors = sum(line.startswith("error: ") for line in lines)
         assert end.startswith("1 error, " * errors + f"{len(lines) - errors} warning")
-        page = by_file(list_problems(Layers.open("."), os.environ))
+        page = by_file(list_problems(Memory.around("."), os.environ))
         assert [row["message"] for row in page if row["path"] == note.name] == [
             line.split(": ", 2)[2]
         ]
@@ -200,7 +199,7 @@ def test_links_to_a_merged_note_say_its_name_after_a_fix_and_nothing_else_change
     after = before.replace(b"See [[zz-pnpm]]", b"See [[prefers-pnpm]]")
     after = after.replace(b"[[feedback-zz-pnpm.md|why]]", b"[[feedback-prefers-pnpm.md|why]]")
     assert path.read_bytes() == after.replace(b"[[ ZZ-pnpm#npm ]]", b"[[ prefers-pnpm#npm ]]")
-    (entry, _), *_ = linked.log()
+    (entry, *_), *_ = linked.log()
     assert entry.get("Memory-Op") == "edit"
     assert git(linked.project.root, "status", "--porcelain") == ""
     linked.undo()
@@ -394,7 +393,7 @@ def add(placed: Memory, number: int, type: str) -> str:
 def test_a_note_that_had_to_leave_the_index_says_its_place_and_the_commit(placed: Memory) -> None:
     first, *_ = [add(placed, number, type) for number, type in enumerate(TYPES)]
     place = placed.index_place(first)
-    newest, _ = placed.log(1)[0]
+    newest, *_ = placed.log(1)[0]
     assert place is not None
     assert (place.why, place.rank, place.of, place.pool, place.pool_rank) == (
         "budget", 4, 4, "reference", 1,

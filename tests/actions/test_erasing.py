@@ -46,7 +46,7 @@ def fill(memory: Memory) -> None:
                body="Carriers are paid monthly. See [[freight]].")  # fmt: skip
     memory.forget(["graz-affair"], "", Caller())  # waits in the inbox
     memory.store(FactCall(SECRET, quote=SECRET), Caller("ses_1", (Turn("msg_1", "user", SECRET),)))
-    memory._search(meaning=False).update()
+    memory.opened.search(meaning=False).update()
     cut = f"Learned: {SECRET[:40]}…"  # a receipt shortens what it says
     receipt_box.leave_receipt(memory.project, receipt_box.Receipt(cut), NOON)
 
@@ -90,7 +90,7 @@ def test_an_erased_note_is_in_no_object_and_no_file(memory: Memory, git: Git) ->
 def test_what_was_about_the_erased_note_alone_cannot_be_undone_and_the_rest_can(
     memory: Memory,
 ) -> None:
-    ids = [entry.get("Memory-Id") for entry, _ in memory.log() if "Graz" in entry.subject]
+    ids = [entry.get("Memory-Id") for entry, *_ in memory.log() if "Graz" in entry.subject]
     memory.erase("graz-affair", YES)
     assert ids
     for id in ids:
@@ -292,7 +292,7 @@ def test_an_undo_still_names_what_it_took_back(memory: Memory, git: Git) -> None
     memory.add("paid", type="project", description="Bills are paid late", body="Bills: late.")
     memory.undo()
     memory.erase("graz-affair", YES)
-    (undo,) = [entry for entry, _ in memory.log() if entry.get("Memory-Undoes")]
+    (undo,) = [entry for entry, *_ in memory.log() if entry.get("Memory-Undoes")]
     subject = git(folder(memory), "log", "-1", "--format=%s", str(undo.get("Memory-Undoes")))
     assert subject == "memory: add Bills are paid late\n"
     assert memory.undo().facts == ("Carriers are paid monthly",), "what is undone is done again"

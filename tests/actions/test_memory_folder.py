@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import MdmemoryError, NoStore
 
@@ -84,7 +84,7 @@ def test_a_new_clone_after_rm_rf_has_the_notes_and_its_place_is_written_down(
     shutil.rmtree(repository)
     git(tmp_path, "clone", "-q", str(bare), "new")
     told: list[str] = []
-    layers = Layers.open(tmp_path / "new", tell=told.append)
+    layers = Memory.around(tmp_path / "new", tell=told.append)
     assert [note.file for note in layers.main.notes()] == ["feedback-tabs.md"]
     assert "known again" in told[0]
     add(layers.main, "spaces")
@@ -156,33 +156,33 @@ def test_under_ci_nothing_is_made(
     with pytest.raises(NoStore, match="CI is set"):
         Memory.init(repository, home=True)
     with pytest.raises(NoStore, match="CI is set"):
-        Layers.open(repository).for_type("user")
+        Memory.around(repository).for_type("user")
     assert not home.exists()
 
 
 def test_layers_make_what_the_first_note_needs(
     repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     add(layers.for_type("feedback"))
     assert layers.main.project.store == home / "project"
     assert layers.for_type("user").project.store == home / "me"
     assert layers.for_type("project", everywhere=True).project.store == home / "me"
     lonely = tmp_path / "lonely"
     lonely.mkdir()
-    assert Layers.open(lonely).for_type("project").project.store == home / "me"
+    assert Memory.around(lonely).for_type("project").project.store == home / "me"
     monkeypatch.setenv("MDMEMORY_PROJECTS", "listed")
     shutil.rmtree(home / "project")
-    assert Layers.open(repository).for_type("feedback").project.store == home / "me"
+    assert Memory.around(repository).for_type("feedback").project.store == home / "me"
 
 
 def test_a_name_means_the_projects_note_first_and_me_the_persons(
     repository: Path, home: Path
 ) -> None:
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     for type in ("feedback", "user"):
         layers.for_type(type).add("tabs", type=type, description=type, body="Tabs.")
-    held = Layers.open(repository)
+    held = Memory.around(repository)
     assert [name for name, _ in held.each()] == ["project", "user"]
     assert held.holding("tabs")[0].project.store == home / "project"
     memory, name = held.holding("me/tabs")

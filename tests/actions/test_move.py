@@ -107,7 +107,7 @@ def test_the_project_finds_it_and_old_changes_are_shown_and_taken_back(
     done = go(shared)
     memory = Memory.open(shared)
     assert memory.project.store == done.target
-    rows = [entry for entry, _ in memory.log()]
+    rows = [entry for entry, *_ in memory.log()]
     removed = next(entry for entry in rows if entry.subject.startswith("memory: remove"))
     edited = next(entry for entry in rows if entry.subject.startswith("memory: edit"))
     assert "The new plan." in memory.file_changes([edited.commit])[edited.commit][0].after
@@ -163,7 +163,7 @@ def test_staged_and_replaced_texts_stay_reachable_and_what_waits_is_committed(
     done = go(shared)
     memory = Memory.open(shared)
     assert not memory.waiting()
-    assert any(entry.subject.startswith("memory: edit The third") for entry, _ in memory.log())
+    assert any(entry.subject.startswith("memory: edit The third") for entry, *_ in memory.log())
     assert (done.target / "user-tea.md").read_bytes() == b"Staged.\n"
     id = git(shared, "hash-object", "--stdin", text=by_hand.decode()).strip()
     assert id in reached(shared, git)

@@ -59,7 +59,7 @@ def test_each_text_of_a_note_is_a_step_newest_first(memory: Memory) -> None:
     steps = memory.history("go-tabs")
     assert told(steps) == [("edit", "feedback-go-tabs.md"), ("add", "feedback-go-tabs.md")]
     assert [last_line(step) for step in steps] == ["Uses spaces.", "Uses tabs."]
-    assert [step.logged.commit for step in steps] == [row.commit for row, _ in memory.log(2)]
+    assert [step.logged.commit for step in steps] == [row.commit for row, *_ in memory.log(2)]
 
 
 def test_a_merged_note_has_the_lives_of_all_its_sources(merged: Memory) -> None:

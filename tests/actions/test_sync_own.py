@@ -11,7 +11,6 @@ from machines import Machine, add, check_same, identify, texts
 from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.errors import GitFailed, NoStore, RepositoryState, UsageError
-from mdmemory.layers import Layers
 
 Git = Callable[..., str]
 
@@ -398,7 +397,7 @@ def test_in_a_project_without_a_store_the_persons_own_gets_no_remote(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     folder = use("home")
-    add(Layers.open(folder).for_type("user"), "tea")
+    add(Memory.around(folder).for_type("user"), "tea")
     git(folder, "clone", "-q", str(project), ".")
     assert main(["sync", "--remote", str(empty_remote)]) == 1
     assert "`mdmemory init` first" in capsys.readouterr().err
@@ -411,7 +410,7 @@ def test_the_persons_own_store_is_synced_by_its_name_and_a_second_machine_gets_i
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     folder = use("home")
-    add(Layers.open(folder).for_type("user"), "tea")
+    add(Memory.around(folder).for_type("user"), "tea")
     git(folder, "init", "-q")
     git(folder, "-c", "user.name=o", "-c", "user.email=o@o", "commit", "-q", "--allow-empty", "-mx")
     Memory.init(folder, home=True)

@@ -29,7 +29,6 @@ from commands_host import SESSION, CommandHost, context
 
 from mdmemory.capture.extracted import Caller
 from mdmemory.errors import MdmemoryError
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.store.project import INBOX
 from mdmemory.tools import table
@@ -105,7 +104,7 @@ def world(notes: Sequence[tuple[str, str, str]]) -> Iterator[CommandHost]:
             first = ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--allow-empty"]
             subprocess.run(["git", "-C", project, *first, "-qm", "begin"], check=True)
             Memory.init(project, home=True)
-            layers = Layers.open(project)
+            layers = Memory.around(project)
             for name, type, text in notes:
                 layers.add(name, type=type, description=text, body=text)
             yield CommandHost("claude", project, Path(folder) / "session.jsonl")
@@ -150,8 +149,8 @@ class Left:
 def play(case: LoopCase, calls: Sequence[Call]) -> Left:
     """Play the calls of an assistant after the message of a case, and end the turn."""
     with world(case.notes) as host:
-        layers = Layers.open(host.folder)
-        names = {each.file: each.note.head.name for _, each in layers.notes()}
+        layers = Memory.around(host.folder)
+        names = {each.file: each.note.head.name for each in layers.notes()}
         host.start()
         host.say(case.message)
         turns = [*case.before, ("user", case.message)]
@@ -162,13 +161,13 @@ def play(case: LoopCase, calls: Sequence[Call]) -> Left:
         said = []
         for call in calls:
             try:
-                opened = Layers.open(host.folder, automatic=True)
+                opened = Memory.around(host.folder, automatic=True)
                 said.append(table.call_tool(opened, call["tool"], call["args"], caller).text)
             except MdmemoryError as refused:
                 said.append(f"{refused.message} {refused.hint}")
         host.stop()
-        layers = Layers.open(host.folder)
-        force = [each for _, each in layers.notes() if each.note.head.status != "superseded"]
+        layers = Memory.around(host.folder)
+        force = [each for each in layers.notes() if each.note.head.status != "superseded"]
         waits = [path for each in layers.there()
                  for path in (each.project.store / INBOX).glob("forget-*")]  # fmt: skip
         new = tuple(

@@ -93,7 +93,7 @@ def measured(root: Path, size: int) -> Iterator[Result]:
     if not many:
         time.sleep(SETTLE)
         memory.index()
-    refresher = memory._refresher()
+    refresher = memory.opened.refresher()
     full = cpu(lambda: Search(refresher).update(anew=True))
     yield Result("full index", full, 40 if many else 3, "s")
     files = (root / ".mdmemory").glob("search.db*")

@@ -30,7 +30,6 @@ from mdmemory.capture.note_text import (
 )
 from mdmemory.capture.run import explain_message
 from mdmemory.errors import BadNote, UsageError
-from mdmemory.layers import Layers
 from mdmemory.note.limits import TYPES
 from mdmemory.note.note import parse
 
@@ -275,7 +274,7 @@ def test_what_machines_print_what_asks_and_what_orders_is_turned_down_for_that()
     assert {reason for reason, _ in JUNK} == {*REASONS}
 
 
-def test_explain_says_what_a_message_asks_for_and_what_its_form_is(layers: Layers) -> None:
+def test_explain_says_what_a_message_asks_for_and_what_its_form_is(layers: Memory) -> None:
     told = explain_message("Remember that deploys go out on Tuesdays only", layers)
     assert (told["noticed"], told["wish"]) == ("explicit", ["deploys go out on Tuesdays only"])
     assert told["gate"] == {"accepted": True, "reasons": []}
@@ -288,11 +287,11 @@ def test_explain_says_what_a_message_asks_for_and_what_its_form_is(layers: Layer
 
 
 @pytest.fixture
-def layers(repository: object) -> Layers:
-    return Layers.open(str(repository))
+def layers(repository: object) -> Memory:
+    return Memory.around(str(repository))
 
 
-def test_explain_shows_no_secret_and_nothing_that_is_not_to_be_remembered(layers: Layers) -> None:
+def test_explain_shows_no_secret_and_nothing_that_is_not_to_be_remembered(layers: Memory) -> None:
     secret = "".join(map(chr, (113, 55, 82, 119, 120, 50, 76, 107, 57, 112, 90)))
     told = explain_message(
         f"The staging database is reached with password: {secret}\n"

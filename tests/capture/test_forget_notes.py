@@ -11,7 +11,6 @@ from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
 from mdmemory.capture.forgetting import NotProven, removal_file
 from mdmemory.errors import NotFound
-from mdmemory.layers import Layers
 from mdmemory.transcripts.turns import Turn
 
 Git = Callable[..., str]
@@ -79,7 +78,7 @@ def test_of_several_names_those_that_the_words_mean_go_and_the_others_stay(memor
     done = memory.forget([PARCELS, API], FORGET, said(FORGET))
     assert (done.files, files(memory)) == ((PARCELS,), [API])
     assert done.left == ((API, "the quote does not speak of that note"),)
-    both = Layers.open(memory.project.root, clock=lambda: NOON)
+    both = Memory.around(memory.project.root, clock=lambda: NOON)
     both.add("vim", type="user", description="I edit code in vim", body="I edit code in vim")
     gone = both.forget(["me/user-vim.md"], "forget that I use vim", said("forget that I use vim"))
     assert gone.files == ("me/user-vim.md",)
@@ -145,7 +144,7 @@ def test_a_name_that_is_no_note_forgets_nothing(memory: Memory) -> None:
 
 def test_by_a_description_the_likeliest_notes_are_offered_to_a_person(memory: Memory) -> None:
     memory.add("labels", type="project", description="Parcels get a blue label", body="Blue")
-    layers = Layers.open(memory.project.root)
+    layers = Memory.around(memory.project.root)
     assert [each.file for each in layers.described("heavy parcels of freight")] == [PARCELS]
     assert len(layers.described("parcels")) == 2
     assert layers.described("the zebra crossing") == []

@@ -12,12 +12,11 @@ import pytest
 from pace import seldom
 
 from mdmemory import Memory
-from mdmemory.capture.pending import FULL, PendingFact, put_facts
+from mdmemory.capture.pending import FULL, PendingFact, accept_fact, put_facts
 from mdmemory.cli import main
 from mdmemory.config import person
 from mdmemory.errors import NotFound
 from mdmemory.hosts.notifications import count_waiting
-from mdmemory.layers import Layers
 from mdmemory.store.state import State
 
 Git = Callable[..., str]
@@ -39,7 +38,7 @@ def memory(
 
 def let_wait(memory: Memory, *facts: PendingFact) -> None:
     """Let facts wait as an extraction does, which holds the store's lock."""
-    with (writer := memory._writer()).lock_store(), writer.state() as state:
+    with (writer := memory.opened.writer()).lock_store(), writer.state() as state:
         put_facts(memory.project, state, facts or [FACT], TODAY)
 
 
@@ -130,7 +129,8 @@ def test_a_fact_may_go_to_another_store_than_where_it_waited(
     git(tmp_path / "other", "init", "-q")
     other = Memory.init(tmp_path / "other")[0]
     let_wait(memory)
-    done = memory.accept(FACT.id, into=other)
+    writers = memory.opened.writer(), other.opened.writer()
+    done = accept_fact(writers[0], FACT.id, today=memory.opened.today(), into=writers[1])
     assert other.note(done.file).note.head.source == "manual"
     assert (in_inbox(memory), memory.pending(), memory.notes()) == ([], [], [])
     assert git(memory.project.store, "status", "--porcelain") == ""
@@ -269,7 +269,7 @@ def test_an_inbox_that_a_person_ignores_is_not_committed_and_stops_nothing(
 def test_what_waits_is_listed_counted_and_named_at_the_start_of_a_session(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    layers = Layers.open(memory.project.root)
+    layers = Memory.around(memory.project.root)
     assert not any(count_waiting(layers).values())
     let_wait(memory)
     assert count_waiting(layers)["pending"] == 1

@@ -14,9 +14,7 @@ from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.cli import main
-from mdmemory.config import person
 from mdmemory.errors import BadSetting, Busy, NotFound
-from mdmemory.layers import Layers
 from mdmemory.llm.answer import Answer, ModelFailed, Schema
 from mdmemory.review import waiting
 from mdmemory.store.evidence import KEPT_ROWS, Evidence, record_evidence, recorded_evidence
@@ -269,7 +267,7 @@ TALK = [("user", "My sister Anna drinks green tea. We always deploy on Tuesdays.
 def test_what_is_about_the_person_goes_to_their_store_and_the_rest_to_the_project(
     memory: Memory, git: Git
 ) -> None:
-    layers = Layers(Path.cwd(), person.person_places())
+    layers = Memory.around()
     layers.add("My cat is called Zebra", type="user")
     before = git(memory.project.root, "rev-list", "--count", "HEAD")
     theirs, own = sorted(layers.extract(export(TALK), model=answers(DEPLOY, PERSONAL)).added)
@@ -286,7 +284,7 @@ def test_what_is_about_the_person_goes_to_their_store_and_the_rest_to_the_projec
 def test_a_personal_fact_that_waits_keeps_no_other_from_its_store(
     memory: Memory, *, has_person: bool
 ) -> None:
-    layers = Layers(Path.cwd(), person.person_places())
+    layers = Memory.around()
     if has_person:
         layers.add("My cat is called Zebra", type="user")
     model = Scripted(
@@ -295,16 +293,14 @@ def test_a_personal_fact_that_waits_keeps_no_other_from_its_store(
     )
     found = layers.extract(export(TALK), model=model)
     assert (found.added, len(found.pending)) == (["project-deploys.md"], 1)
-    assert any(
-        "tea" in str(each) for each in waiting.items(Layers(Path.cwd(), person.person_places()))
-    )
+    assert any("tea" in str(each) for each in waiting.items(Memory.around()))
 
 
 @pytest.mark.parametrize("untrue", ["yes", "no"])
 def test_a_personal_fact_that_names_a_note_of_the_project_never_enters_its_store(
     memory: Memory, untrue: str
 ) -> None:
-    layers = Layers(Path.cwd(), person.person_places())
+    layers = Memory.around()
     layers.add("My cat is called Zebra", type="user")
     old = memory.add("tea", type="project", description="The team drinks black tea").file
     model = Scripted(
@@ -319,7 +315,7 @@ def test_a_personal_fact_that_names_a_note_of_the_project_never_enters_its_store
 
 
 def test_a_note_of_another_store_that_a_fact_cannot_replace_is_told(memory: Memory) -> None:
-    layers = Layers(Path.cwd(), person.person_places())
+    layers = Memory.around()
     mine = f"me/{layers.add('My proxy and the one here listen on port 8080', type='user').file}"
     both = {**MOVED, "replaces": ["project-proxy.md", mine]}
     done = layers.extract(export(), model=answers(both))

@@ -19,7 +19,6 @@ from mdmemory.capture.fact import FactCall, NotStored
 from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.capture.store_fact import Stored
 from mdmemory.errors import MdmemoryError, NotFound
-from mdmemory.layers import Layers
 from mdmemory.store.superseding import orphan_notes
 from mdmemory.transcripts.turns import Turn
 
@@ -39,9 +38,9 @@ def memory(begin_store: BeginStore) -> Memory:
 
 
 @pytest.fixture
-def layers(memory: Memory) -> Layers:
+def layers(memory: Memory) -> Memory:
     """Both layers, with a note of the person's and one of the project's."""
-    both = Layers.open(memory.project.root, clock=lambda: NOON)
+    both = Memory.around(memory.project.root, clock=lambda: NOON)
     both.add("tabs", type="user", description="I indent Go with tabs", body="I indent Go with tabs")
     both.add("spaces", type="project", description="Go has spaces", body="Go has spaces")
     return both
@@ -52,9 +51,7 @@ def said(*texts: str, session: str = "ses_1", turn: str = "") -> Caller:
                                  for at, text in enumerate(texts)))  # fmt: skip
 
 
-def tell(
-    memory: Memory | Layers, fact: str, *replaces: str, turn: str = "", title: str = ""
-) -> Stored:
+def tell(memory: Memory, fact: str, *replaces: str, turn: str = "", title: str = "") -> Stored:
     """Store a fact that the user said just now, in place of these notes."""
     caller = said(f"From now on {fact[0].lower()}{fact[1:]}.", turn=turn)
     quote = f"{fact[0].lower()}{fact[1:]}"
@@ -218,34 +215,34 @@ def test_one_call_replaces_several_notes_in_one_commit_and_undo_brings_all_back(
 
 
 def test_one_call_replaces_notes_of_both_layers_in_one_commit_each(
-    layers: Layers, git: Git
+    layers: Memory, git: Git
 ) -> None:
-    assert layers.project is not None
-    assert layers.person is not None
-    stores = [each.project.store for each in (layers.project, layers.person)]
+    assert layers.of_project is not None
+    assert layers.of_person is not None
+    stores = [each.project.store for each in (layers.of_project, layers.of_person)]
     heads = [git(each, "rev-parse", "HEAD").strip() for each in stores]
-    before = [digests(each) for each in (layers.project, layers.person)]
+    before = [digests(each) for each in (layers.of_project, layers.of_person)]
     done = tell(layers, "Go is indented by gofmt alone", "me/user-tabs.md", "project-spaces.md")
     assert {pair["file"] for pair in done.superseded} == {"me/user-tabs.md", "project-spaces.md"}
     for store, head in zip(stores, heads, strict=True):
         assert git(store, "rev-list", "--count", f"{head}..HEAD").strip() == "1"
-    assert layers.project.note("spaces").note.head.status == "superseded"
-    assert layers.person.note("tabs").note.head.status == "superseded"
+    assert layers.of_project.note("spaces").note.head.status == "superseded"
+    assert layers.of_person.note("tabs").note.head.status == "superseded"
     assert len(done.ids) == 2
     for id in done.ids:
         layers.undo(id)
-    assert [digests(each) for each in (layers.project, layers.person)] == before
+    assert [digests(each) for each in (layers.of_project, layers.of_person)] == before
 
 
 def test_a_fact_about_the_user_goes_to_their_own_layer_and_a_fact_of_the_project_to_its(
-    layers: Layers,
+    layers: Memory,
 ) -> None:
     assert tell(layers, "I work from Graz as an engineer").file.startswith("me/user-")
     assert tell(layers, "The demo runs on the mars host").file.startswith("project-")
     assert tell(layers, "Use the metric system in all projects").file.startswith("me/")
 
 
-def test_what_is_declined_is_stored_in_no_store(memory: Memory, layers: Layers) -> None:
+def test_what_is_declined_is_stored_in_no_store(memory: Memory, layers: Memory) -> None:
     call = FactCall("We test on mars today", quote="we test on mars today", declined="moment")
     for each in (memory, layers):
         assert each.store(call, said("remember: we test on mars today")).declined == "moment"
@@ -443,7 +440,7 @@ DELETE = json.dumps({"ops": [{"op": "delete", "file": "feedback-noon.md", "reaso
 
 
 def accepted(memory: Memory) -> None:
-    with (writer := memory._writer()).lock_store(), writer.state() as state:
+    with (writer := memory.opened.writer()).lock_store(), writer.state() as state:
         put_facts(memory.project, state, [PENDING], "2026-06-01")
     memory.accept(PENDING.id)
 

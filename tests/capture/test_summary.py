@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +11,7 @@ from stores import BeginStore
 from mdmemory import Memory
 from mdmemory.capture.notice import notice_wishes
 from mdmemory.capture.summary import MAX_NUMBERED, MAX_REQUEST, parse, request_text
-from mdmemory.config import person
 from mdmemory.files import digest
-from mdmemory.layers import Layers
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse as parse_note
 from mdmemory.review import waiting
@@ -202,7 +199,7 @@ def test_facts_of_a_summary_go_to_the_store_that_they_belong_to(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(memory.project.root)
-    layers = Layers(Path.cwd(), person.person_places())
+    layers = Memory.around()
     layers.add("My sister is called Anna", type="user")
     _, shown = layers.summary_request()
     text = "Memory candidates:\n- [user] Collects stamps of the postal union\n"

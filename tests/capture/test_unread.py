@@ -65,7 +65,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
 
 @pytest.fixture
 def refresher(memory: Memory) -> Refresher:
-    return memory._refresher()
+    return memory.opened.refresher()
 
 
 def read(refresher: Refresher) -> UnreadNotes:
@@ -75,7 +75,7 @@ def read(refresher: Refresher) -> UnreadNotes:
 
 
 def taken(memory: Memory, said: str) -> Put:
-    return Batch(memory._writer(), NOW).add(fact_as_said(said), Origin("explicit", "s", "t1"))
+    return Batch(memory.opened.writer(), NOW).add(fact_as_said(said), Origin("explicit", "s", "t1"))
 
 
 @pytest.mark.parametrize("said", SAID)
@@ -85,7 +85,7 @@ def test_a_fact_meets_the_note_that_the_reading_of_all_notes_meets(
     few = taken(memory, said)
     assert ("" if few.is_new else few.note.file) == SAID[said]
     monkeypatch.setattr(near, "SCANNED", 1_000)
-    assert unread_notes(memory._refresher()) is None
+    assert unread_notes(memory.opened.refresher()) is None
     assert taken(memory, said) == few
 
 

@@ -19,7 +19,6 @@ from mdmemory.capture.notice import notice_wishes
 from mdmemory.capture.store_fact import Stored
 from mdmemory.capture.wishes import IDLE, Inbox, Wish, open_inboxes, words_id
 from mdmemory.errors import MdmemoryError
-from mdmemory.layers import Layers
 from mdmemory.store.state import State
 from mdmemory.transcripts.turns import Turn
 
@@ -49,17 +48,17 @@ def memory(begin_store: BeginStore) -> Memory:
 
 
 @pytest.fixture
-def layers(memory: Memory, clock: Clock) -> Layers:
-    return Layers.open(memory.project.root, clock=clock)
+def layers(memory: Memory, clock: Clock) -> Memory:
+    return Memory.around(memory.project.root, clock=clock)
 
 
-def keep(layers: Layers, message: str = MESSAGE, turn: str = "m1", **how: bool) -> list[Path]:
+def keep(layers: Memory, message: str = MESSAGE, turn: str = "m1", **how: bool) -> list[Path]:
     """What the hook does with a message."""
     wishes = notice_wishes(message).wishes
     return layers.keep_wishes(wishes, session="ses_1", turn=turn, message=message, **how)
 
 
-def tell(layers: Layers, fact: str, quote: str = FACT, turn: str = "m1") -> Stored:
+def tell(layers: Memory, fact: str, quote: str = FACT, turn: str = "m1") -> Stored:
     """What the assistant does in the turn."""
     return layers.store(
         FactCall(fact, quote=quote), Caller("ses_1", (Turn(turn, "user", MESSAGE),))
@@ -78,7 +77,7 @@ def notes(memory: Memory) -> list[str]:
 
 
 def test_a_wish_is_a_file_that_its_owner_reads_and_git_does_not_see(
-    layers: Layers, memory: Memory, git: Callable[..., str]
+    layers: Memory, memory: Memory, git: Callable[..., str]
 ) -> None:
     (path,) = keep(layers)
     assert path.parent == memory.project.store / ".inbox"
@@ -90,7 +89,7 @@ def test_a_wish_is_a_file_that_its_owner_reads_and_git_does_not_see(
 
 
 def test_wishes_are_kept_in_the_order_in_which_they_were_said(
-    layers: Layers, memory: Memory, clock: Clock
+    layers: Memory, memory: Memory, clock: Clock
 ) -> None:
     said = [f"Lamp {number} in the hall is red" for number in (3, 1, 2)]
     keep(layers, f"Remember:\n- {said[0]}\n- {said[1]}")
@@ -98,13 +97,13 @@ def test_wishes_are_kept_in_the_order_in_which_they_were_said(
     keep(layers, f"Remember that {said[2]}", turn="m2")
     assert kept(memory) == said
     layers.settle_wishes("ses_1", "m3")
-    assert [entry.subject for entry, _ in memory.log(3)][::-1] == [
+    assert [entry.subject for entry, *_ in memory.log(3)][::-1] == [
         f"memory: remember {text}" for text in said
     ]  # fmt: skip
 
 
 def test_the_same_event_heard_twice_is_one_wish(
-    layers: Layers, memory: Memory, clock: Clock
+    layers: Memory, memory: Memory, clock: Clock
 ) -> None:
     keep(layers)
     clock.now += timedelta(seconds=3)
@@ -118,7 +117,7 @@ def test_the_same_event_heard_twice_is_one_wish(
 
 
 def test_a_call_that_says_all_of_it_answers_it_and_nothing_is_stored_twice(
-    layers: Layers, memory: Memory
+    layers: Memory, memory: Memory
 ) -> None:
     keep(layers)
     assert (tell(layers, f"{FACT[0].upper()}{FACT[1:]}").status, kept(memory)) == ("", [])
@@ -129,7 +128,7 @@ def test_a_call_that_says_all_of_it_answers_it_and_nothing_is_stored_twice(
     assert known == ["m1", words_id(MESSAGE)]
 
 
-def test_calls_that_say_it_in_parts_answer_it_together(layers: Layers, memory: Memory) -> None:
+def test_calls_that_say_it_in_parts_answer_it_together(layers: Memory, memory: Memory) -> None:
     keep(layers)
     tell(layers, "Deploys go out on Tuesdays")
     assert kept(memory) == [FACT]
@@ -139,7 +138,7 @@ def test_calls_that_say_it_in_parts_answer_it_together(layers: Layers, memory: M
 
 
 def test_what_was_answered_in_part_is_stored_whole_as_it_was_said(
-    layers: Layers, memory: Memory
+    layers: Memory, memory: Memory
 ) -> None:
     keep(layers)
     tell(layers, "Deploys go out on Tuesdays")
@@ -150,7 +149,7 @@ def test_what_was_answered_in_part_is_stored_whole_as_it_was_said(
 
 
 def test_what_an_assistant_declines_is_gone_and_nothing_is_stored(
-    layers: Layers, memory: Memory
+    layers: Memory, memory: Memory
 ) -> None:
     keep(layers)
     done = layers.store(FactCall(FACT, declined="moment"), Caller("ses_1"))
@@ -159,7 +158,7 @@ def test_what_an_assistant_declines_is_gone_and_nothing_is_stored(
 
 
 def test_a_call_about_something_else_and_one_of_another_session_answer_nothing(
-    layers: Layers, memory: Memory
+    layers: Memory, memory: Memory
 ) -> None:
     keep(layers)
     tell(layers, "Staging is reached under the name heron-5", "staging is heron-5")
@@ -168,7 +167,7 @@ def test_a_call_about_something_else_and_one_of_another_session_answer_nothing(
 
 
 def test_what_no_call_answers_is_stored_as_it_was_said_when_its_turn_is_over(
-    layers: Layers, memory: Memory
+    layers: Memory, memory: Memory
 ) -> None:
     keep(layers)
     assert layers.settle_wishes("ses_1", "m1") == []
@@ -181,7 +180,7 @@ def test_what_no_call_answers_is_stored_as_it_was_said_when_its_turn_is_over(
 
 
 def test_a_wish_of_another_session_waits_until_that_was_silent_for_ten_minutes(
-    layers: Layers, clock: Clock
+    layers: Memory, clock: Clock
 ) -> None:
     keep(layers)
     clock.now += IDLE - timedelta(seconds=1)
@@ -192,7 +191,7 @@ def test_a_wish_of_another_session_waits_until_that_was_silent_for_ten_minutes(
 
 
 def test_what_was_said_where_nobody_watches_waits_for_a_call_or_a_person(
-    layers: Layers, memory: Memory, clock: Clock
+    layers: Memory, memory: Memory, clock: Clock
 ) -> None:
     keep(layers, f"Run the tests. {MESSAGE}", attended=False)
     clock.now += timedelta(days=2)
@@ -204,7 +203,7 @@ def test_what_was_said_where_nobody_watches_waits_for_a_call_or_a_person(
 
 @pytest.mark.parametrize("message", [MESSAGE, f"/remember {FACT}", f"ok, {MESSAGE}"])
 def test_where_nobody_watches_a_message_that_begins_with_its_request_is_kept_as_said(
-    layers: Layers, memory: Memory, message: str
+    layers: Memory, memory: Memory, message: str
 ) -> None:
     keep(layers, message, attended=False)
     assert len(layers.settle_wishes("ses_1", "")) == 1
@@ -212,7 +211,7 @@ def test_where_nobody_watches_a_message_that_begins_with_its_request_is_kept_as_
 
 
 def test_what_was_stored_as_said_is_worded_anew_by_a_later_call_of_its_turn(
-    layers: Layers, memory: Memory
+    layers: Memory, memory: Memory
 ) -> None:
     keep(layers)
     (old,) = layers.settle_wishes("ses_1", "")
@@ -227,7 +226,7 @@ def test_what_was_stored_as_said_is_worded_anew_by_a_later_call_of_its_turn(
     "fact", ["Staging is reached under the name heron-5", "Deploys never go out on Tuesdays"]
 )
 def test_what_another_call_says_takes_nothing_away_that_was_stored_as_said(
-    layers: Layers, memory: Memory, fact: str
+    layers: Memory, memory: Memory, fact: str
 ) -> None:
     keep(layers)
     (old,) = layers.settle_wishes("ses_1", "")
@@ -235,12 +234,12 @@ def test_what_another_call_says_takes_nothing_away_that_was_stored_as_said(
     assert old.file in [each.file for each in memory.notes()]
 
 
-def test_a_personal_wish_goes_to_the_persons_own_layer(layers: Layers, memory: Memory) -> None:
+def test_a_personal_wish_goes_to_the_persons_own_layer(layers: Memory, memory: Memory) -> None:
     keep(layers, "Remember that I work from Graz")
     keep(layers, "Remember that in all my projects tabs are used", turn="m2")
     done = layers.settle_wishes("ses_1", "")
     assert [each.file.partition("/")[0] for each in done] == ["me", "me"]
-    assert (memory.notes(), layers.person is not None) == ([], True)
+    assert (memory.notes(), layers.of_person is not None) == ([], True)
 
 
 # --- where the store is missing ------------------------------------------------------------------
@@ -249,8 +248,8 @@ def test_a_personal_wish_goes_to_the_persons_own_layer(layers: Layers, memory: M
 def test_in_a_fresh_home_a_wish_is_kept_and_settled_when_there_is_a_store(
     repository: Path, empty_home: Path, clock: Clock
 ) -> None:
-    def opened() -> Layers:
-        return Layers.open(repository, clock=clock)
+    def opened() -> Memory:
+        return Memory.around(repository, clock=clock)
 
     assert opened().there() == []
     (path,) = keep(opened())
@@ -259,22 +258,22 @@ def test_in_a_fresh_home_a_wish_is_kept_and_settled_when_there_is_a_store(
     later = opened()
     later.begin_for_wishes()
     (done,) = later.settle_wishes("ses_1", "m2")
-    assert later.project is not None
-    assert later.project.note(done.file).note.head.turn == "m1"
+    assert later.of_project is not None
+    assert later.of_project.note(done.file).note.head.turn == "m1"
     assert not path.exists()
 
 
 def test_of_the_first_message_in_a_fresh_home_the_kept_words_are_proof(
     repository: Path, clock: Clock
 ) -> None:
-    layers = Layers.open(repository, clock=clock)
+    layers = Memory.around(repository, clock=clock)
     keep(layers)
     done = layers.store(FactCall(f"{FACT[0].upper()}{FACT[1:]}", quote=FACT), Caller("ses_1"))
     assert (done.status, done.existed) == ("", False)
     assert layers.settle_wishes("ses_1", "m2") == []
 
 
-def test_nothing_is_kept_through_a_link(layers: Layers, memory: Memory, tmp_path: Path) -> None:
+def test_nothing_is_kept_through_a_link(layers: Memory, memory: Memory, tmp_path: Path) -> None:
     (memory.project.store / ".inbox").symlink_to(tmp_path)
     (path,) = keep(layers)
     assert not path.is_relative_to(memory.project.store)
@@ -298,7 +297,7 @@ def sealed(path: Path, wish: Wish, key: bytes) -> None:
 
 
 def test_a_wish_of_0_2_is_read_and_stored_with_the_type_that_it_was_given(
-    layers: Layers, memory: Memory
+    layers: Memory, memory: Memory
 ) -> None:
     (path,) = keep(layers)
     old = Wish("release notes are written in British English", "ses_0", "m0", "2026-05-30",
@@ -312,7 +311,7 @@ def test_a_wish_of_0_2_is_read_and_stored_with_the_type_that_it_was_given(
 
 
 def test_a_file_without_our_seal_is_no_wish_and_stays_where_it_is(
-    layers: Layers, memory: Memory
+    layers: Memory, memory: Memory
 ) -> None:
     (path,) = keep(layers)
     whole = path.read_text("utf-8")
@@ -336,7 +335,7 @@ def test_a_file_without_our_seal_is_no_wish_and_stays_where_it_is(
 
 
 def test_a_wish_that_cannot_be_written_yet_waits(
-    layers: Layers, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    layers: Memory, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep(layers)
 
@@ -351,7 +350,7 @@ def test_a_wish_that_cannot_be_written_yet_waits(
 
 
 def test_a_wish_that_was_stored_when_the_process_died_is_not_stored_twice(
-    layers: Layers, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    layers: Memory, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep(layers)
 

@@ -6,7 +6,7 @@ import pytest
 from citing_projects import SERVER, CitedProject, made
 from rows import replace
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.errors import NoGit, NotFound
 
 PORT = "src/server.py#L4"
@@ -294,10 +294,10 @@ def test_a_clone_that_leaves_out_commits_says_what_to_fetch(cited: CitedProject)
 
 
 def test_outside_a_project_there_is_a_sentence(tmp_path: Path) -> None:
-    layers = Layers.open(tmp_path)
+    layers = Memory.around(tmp_path)
     layers.add("likes-tea", type="user", description="Likes tea", body="Tea, as src/server.py.")
-    assert layers.person is not None
-    for ask in (layers.citations, layers.person.citations):
+    assert layers.of_person is not None
+    for ask in (layers.citations, layers.of_person.citations):
         with pytest.raises(NoGit, match=r"only (a project's notes|notes of a project) cite"):
             ask()
 
@@ -345,8 +345,7 @@ def states_in(clone: CitedProject, store: Path) -> list[str]:
 
 def in_clone(clone: CitedProject, store: Path) -> Memory:
     memory = Memory.open(clone.top, store=str(store))
-    memory.project = replace(memory.project, around=clone.top)
-    return memory
+    return Memory(replace(memory.project, around=clone.top))
 
 
 @pytest.mark.parametrize("how", ["--depth=1", "--filter=blob:none"])

@@ -6,7 +6,7 @@ import re
 import pytest
 from citing_projects import SERVER, CitedProject
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
 from mdmemory.errors import NoGit, UsageError
@@ -90,17 +90,17 @@ def test_from_a_folder_of_the_project_paths_count_from_there(
 
 
 def test_only_the_project_cites(cited: CitedProject) -> None:
-    layers = Layers.open(cited.top)
+    layers = Memory.around(cited.top)
     layers.add("a", type="user", description=NAMED, body=NAMED)
-    assert layers.person is not None
-    assert layers.person.note("a").note.head.cites == ()
+    assert layers.of_person is not None
+    assert layers.of_person.note("a").note.head.cites == ()
     with pytest.raises(NoGit):
         layers.add("b", type="user", description=NAMED, body=NAMED, cite=[PORT])
 
 
 def test_every_feeder_cites(cited: CitedProject) -> None:
     memory = cited.memory
-    layers = Layers.open(cited.top)
+    layers = Memory.around(cited.top)
     layers.keep_wishes([NAMED], session="s", turn="t")
     kept = [each.file for each in layers.settle_wishes("s")]
     part = {"type": "text", "text": "Remember: the socket is opened by start() in src/server.py."}
@@ -197,7 +197,7 @@ def test_searches_tools_and_messages_tell_what_the_last_check_found(
     message = "Which port does the ferry gateway listen on for the harbour pilots?"
 
     def told() -> list[object]:
-        layers = Layers.open(cited.top)
+        layers = Memory.around(cited.top)
         [hit] = cited.memory.search("port of the ferry").hits
         answers = [
             answer_of(layers, "memory_search", query="port of the ferry"),
@@ -219,7 +219,7 @@ def test_searches_tools_and_messages_tell_what_the_last_check_found(
     assert told() == [("", ""), "", "", [""]], "it cites anew"
 
 
-def answer_of(layers: Layers, tool: str, **given: object) -> str:
+def answer_of(layers: Memory, tool: str, **given: object) -> str:
     """The mark in what a tool answers."""
     text = call_tool(layers, tool, given).text.partition("The ferry")[0]
     found = re.search(r"(?:drifted|moved): [^\]);\n]+", text)

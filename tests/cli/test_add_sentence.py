@@ -9,7 +9,6 @@ import pytest
 from stores import BeginStore
 
 from mdmemory.cli import main
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 
 DEPLOYS = "Deploys go out on Tuesdays only. The CDN purges on Mondays"
@@ -101,8 +100,8 @@ def test_python_takes_a_sentence_too(project: Path) -> None:
     assert memory.add(DEPLOYS).file == "project-deploys-go-out-on-tuesdays.md"
     assert memory.add(DEPLOYS).same
     fact = "Deploys go out on Thursdays only"
-    beside = Layers.open(project).add("Deploys go out on Fridays only. The CDN purges on Mondays")
+    beside = Memory.around(project).add("Deploys go out on Fridays only. The CDN purges on Mondays")
     assert not beside.superseded, "what is untrue now, a person says"
     assert beside.doubtful
-    again = Layers.open(project).add(fact, replaces=["deploys-go-out-on-tuesdays"])
+    again = Memory.around(project).add(fact, replaces=["deploys-go-out-on-tuesdays"])
     assert [pair["file"] for pair in again.superseded] == ["project-deploys-go-out-on-tuesdays.md"]

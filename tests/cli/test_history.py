@@ -21,7 +21,6 @@ import mdmemory
 from mdmemory import Memory
 from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.cli import main
-from mdmemory.layers import Layers
 
 Git = Callable[..., str]
 
@@ -296,11 +295,11 @@ TODAY = datetime.now(UTC).date().isoformat()
 @pytest.fixture
 def layers(
     begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch, git: Git
-) -> Layers:
+) -> Memory:
     """A shared store with a note, and then one about the person, in their own."""
     monkeypatch.chdir(repository)
     begin_store()
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     layers.add("tabs", type="project", description="Uses tabs", body="Uses tabs.")
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z")  # git counts in seconds
     git(repository, "commit", "-q", "--amend", "--no-edit")
@@ -318,7 +317,7 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
     return run
 
 
-def test_a_plain_undo_takes_back_the_newest_change_of_both_layers(layers: Layers, ask: Ask) -> None:
+def test_a_plain_undo_takes_back_the_newest_change_of_both_layers(layers: Memory, ask: Ask) -> None:
     first = ask("undo")
     assert (first["layer"], first["restored"]) == ("user", ["user-tea.md"])
     second = ask("undo")
@@ -326,37 +325,37 @@ def test_a_plain_undo_takes_back_the_newest_change_of_both_layers(layers: Layers
     assert ask("undo", code=1)["error"]["code"] == "not_found"
 
 
-def test_an_id_is_undone_in_the_layer_that_holds_it(layers: Layers, ask: Ask) -> None:
-    assert layers.project
-    assert layers.person
-    ids = [memory.log(1)[0][0].commit for memory in (layers.person, layers.project)]
+def test_an_id_is_undone_in_the_layer_that_holds_it(layers: Memory, ask: Ask) -> None:
+    assert layers.of_project
+    assert layers.of_person
+    ids = [memory.log(1)[0][0].commit for memory in (layers.of_person, layers.of_project)]
     assert [ask("undo", id)["layer"] for id in ids] == ["user", "project"]
     assert ask("undo", ids[0], code=1)["error"]["message"].endswith("is undone already.")
     assert ask("undo", "m-00000000", code=1)["error"]["code"] == "not_found"
 
 
-def test_a_session_is_undone_in_both_layers(layers: Layers, ask: Ask) -> None:
+def test_a_session_is_undone_in_both_layers(layers: Memory, ask: Ask) -> None:
     wishes = ("I am colour-blind", "deploys go out on Tuesdays only")
     layers.keep_wishes(wishes, session="ses_1", turn="msg_1")
     assert len(layers.settle_wishes("ses_1")) == 2
     assert {each["layer"] for each in ask("undo", "--session", "ses_1")} == {"project", "user"}
-    assert [note.file for _, note in layers.notes()] == ["project-tabs.md", "user-tea.md"]
+    assert [note.file for note in layers.notes()] == ["project-tabs.md", "user-tea.md"]
     ask("undo", "--session", "ses_1", code=1)
 
 
 def test_facts_wait_in_both_layers_and_one_about_the_person_goes_to_their_own_store(
-    layers: Layers, ask: Ask, git: Git
+    layers: Memory, ask: Ask, git: Git
 ) -> None:
-    assert layers.project
-    assert layers.person
+    assert layers.of_project
+    assert layers.of_person
     facts = {
-        layers.project: PendingFact("user", "", "graz", "Lives in Graz", "Lives in Graz.", "s",
+        layers.of_project: PendingFact("user", "", "graz", "Lives in Graz", "Lives in Graz.", "s",
                                     TODAY, ("invented",)),
-        layers.person: PendingFact("project", "", "noon", "Deploys at noon", "Deploys at noon.",
+        layers.of_person: PendingFact("project", "", "noon", "Deploys at noon", "Deploys at noon.",
                                    "s", TODAY, ("invented",)),
     }  # fmt: skip
     for memory, fact in facts.items():
-        with (writer := memory._writer()).lock_store(), writer.state() as state:
+        with (writer := memory.opened.writer()).lock_store(), writer.state() as state:
             put_facts(memory.project, state, [fact], TODAY)
     assert {(row["notes"][0]["name"], row["layer"]) for row in ask("review")} == {
         ("graz", "project"), ("noon", "user"),
@@ -364,6 +363,6 @@ def test_facts_wait_in_both_layers_and_one_about_the_person_goes_to_their_own_st
     graz, noon = (fact.id for fact in facts.values())
     assert "user-graz.md" in ask("review", graz, "keep")["said"]
     assert ask("show", "me/user-graz.md")["layer"] == "user"
-    assert "Graz" not in git(layers.project.project.root, "log", "-p", "--all")
+    assert "Graz" not in git(layers.of_project.project.root, "log", "-p", "--all")
     assert ask("review", noon, "drop")["answer"] == "drop"
     assert ask("review") == []

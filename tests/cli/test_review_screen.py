@@ -12,7 +12,6 @@ from stores import BeginStore
 
 from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.cli.review_screen import View, clean_text, draw_screen, text_width, wrap_text
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.review import waiting
 from mdmemory.review.items import InboxItem, Kind, Side
@@ -90,7 +89,7 @@ def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.Monkey
                     f"Service {n} is written in Go", "s", f"2026-06-0{n}", ("assistant_said",))
         for n in range(1, 5)
     ]  # fmt: skip
-    with (writer := memory._writer()).lock_store(), writer.state() as state:
+    with (writer := memory.opened.writer()).lock_store(), writer.state() as state:
         put_facts(memory.project, state, facts, "2026-06-05")
     return memory
 
@@ -109,7 +108,7 @@ def screen(memory: Memory) -> Iterator[Callable[..., Screen]]:
 
 
 def left(memory: Memory) -> list[str]:
-    return [item.notes[0].name for item in waiting.items(Layers.open(memory.project.root))]
+    return [item.notes[0].name for item in waiting.items(Memory.around(memory.project.root))]
 
 
 def test_an_inbox_is_emptied_by_keys_alone_whatever_the_size(

@@ -20,7 +20,6 @@ from mdmemory.capture.fact import FactCall
 from mdmemory.errors import MdmemoryError
 from mdmemory.hosts.background import Log
 from mdmemory.hosts.opencode.hooks import Hooks
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 
 NOISE = random.Random(11)
@@ -71,7 +70,7 @@ def test_a_message_with_secrets_leaves_none_and_both_are_told_why(project: Path)
     def nothing(*_: object, **__: object) -> None:
         return None
 
-    hooks = Hooks(partial(Layers.open, project, automatic=True), nothing, Log())  # type: ignore[arg-type]
+    hooks = Hooks(partial(Memory.around, project, automatic=True), nothing, Log())  # type: ignore[arg-type]
     for at, text in enumerate(SAID):
         part = {"type": "text", "text": text}
         asked = {"session": "ses_1", "message": f"msg_{at}", "parts": [part]}

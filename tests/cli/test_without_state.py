@@ -16,7 +16,7 @@ from mdmemory.cli import main
 from mdmemory.errors import GOING_ON
 from mdmemory.hosts.background import Log, Starter
 from mdmemory.hosts.opencode.hooks import Hooks
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 
 USER = ("--type", "feedback", "--description")
 TALK = {
@@ -148,7 +148,7 @@ def test_the_bridge_goes_on_without_state(
     put(project, outside)
     before, log = seen(outside), Log()
     start = Starter(lambda: ["false"], project)
-    methods = Hooks(lambda: Layers.open(project, tell=log.say), start, log).methods()
+    methods = Hooks(lambda: Memory.around(project, tell=log.say), start, log).methods()
     part = {"type": "text", "text": "Remember that deploys go out on Tuesdays only."}
     asked = {"session": "ses_1", "message": "msg_1", "parts": [part]}
     assert "asks to remember" in methods["message"](asked)["parts"][0]

@@ -188,10 +188,12 @@ def test_without_a_record_what_changed_in_30_days_is_new(
     assert len(shown(model)) == 12
     assert old.exists()
     notes = memory.notes()
-    assert pass_history.changed_lately(memory._writer().history, notes, "2036-01-01") == set()
+    assert pass_history.changed_lately(memory.opened.writer().history, notes, "2036-01-01") == set()
     old.write_text(old.read_text("utf-8") + "\nBy hand.\n", "utf-8")
     notes = memory.notes()
-    assert pass_history.changed_lately(memory._writer().history, notes, "2036-01-01") == {old.name}
+    assert pass_history.changed_lately(memory.opened.writer().history, notes, "2036-01-01") == {
+        old.name
+    }
 
 
 def read_looks(memory: Memory) -> dict[str, LastLook]:

@@ -380,7 +380,7 @@ class Slow(Offline):
         return super().propose(notes, conflicts=conflicts)
 
 memory = Memory.open(".")
-print(Compactor(memory._writer(), Slow(), str, datetime.now(UTC)).run(if_due=True).outcome)
+print(Compactor(memory.opened.writer(), Slow(), str, datetime.now(UTC)).run(if_due=True).outcome)
 """
 
 

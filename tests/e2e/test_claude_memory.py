@@ -8,7 +8,7 @@ import pytest
 from assistants import Claude
 from fake_provider import FakeProvider
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.hosts.claude import own_memory_notes
 
 pytestmark = [pytest.mark.hosts, pytest.mark.slow]
@@ -31,6 +31,6 @@ def test_what_claude_wrote_into_its_own_folder_is_taken_over(
     (place,) = (empty_home / ".claude" / "projects").glob("*/memory")
     provider.call("Write", file_path=str(place / "pnpm.md"), content=NOTE.format(FACT, FACT))
     claude.run("We use pnpm")
-    layers = Layers.open(repository, automatic=True)
+    layers = Memory.around(repository, automatic=True)
     assert own_memory_notes.take_in(layers, repository, os.environ)
     assert [each.note.head.description for each in Memory.open(repository).notes()] == [FACT]

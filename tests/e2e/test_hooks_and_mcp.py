@@ -14,7 +14,7 @@ from commands_host import context, shown
 from pace import HUNG
 from plugged import PROGRAM, until
 
-from mdmemory import Layers
+from mdmemory import Memory
 
 pytestmark = [
     pytest.mark.slow,
@@ -82,18 +82,18 @@ class Claude:
             stdin.close()
             assert process.wait(HUNG) == 0
 
-    def layers(self) -> Layers:
-        return Layers.open(self.project, environment=self.env)
+    def layers(self) -> Memory:
+        return Memory.around(self.project, environment=self.env)
 
     def notes(self) -> dict[str, str]:
         """The notes of both layers, each with its mark."""
         layers = self.layers()
         found = layers.notes() if layers.there() else ()
-        return {each.file: each.note.head.status for _, each in found}
+        return {each.file: each.note.head.status for each in found}
 
     def kept(self) -> list[Path]:
         """What was asked for and no store has yet."""
-        return [path for box in self.layers()._layer_inboxes() for path in box.files()]
+        return [path for box in self.layers()._inboxes() for path in box.files()]
 
     def kill(self) -> None:
         """Kill all that it left running."""
@@ -185,7 +185,7 @@ def test_what_was_asked_for_is_not_lost_and_no_hook_fails(claude: Claude, end: s
         claude.kill()
         claude.hook("SessionEnd", reason="prompt_input_exit")
     elif end == "store locked":
-        with claude.layers().main._writer().lock_store():
+        with claude.layers().main.opened.writer().lock_store():
             said = claude.stop()
     else:
         away = store.rename(store.with_name("away"))
@@ -225,5 +225,5 @@ def test_the_server_alone_marks_what_nobody_heard_and_replaces_on_its_clients_wo
     assert "?" in next(
         line for line in claude.layers().main.index_text().splitlines() if new in line
     )
-    entry, _ = claude.layers().main.log()[0]
+    entry, *_ = claude.layers().main.log()[0]
     assert entry.get("Memory-Proof") == "host"

@@ -279,7 +279,7 @@ def test_no_program_that_a_repository_names_is_run(
     memory.remove("two")
     memory.undo()
     assert len(memory.log()) >= 5
-    done = memory.file_changes([each.commit for each, _ in memory.log()])
+    done = memory.file_changes([each.commit for each, *_ in memory.log()])
     assert any("Two." in each.after for changes in done.values() for each in changes)
     assert memory.history("one")
     memory.index_place("one")
@@ -329,7 +329,7 @@ def test_a_repository_of_sha_256_is_shown_as_any_other(tmp_path: Path, git: Git)
     memory.add("tea", type="user", description="Drinks tea", body="Green.")
     memory.edit("tea", body="Black.")
     assert [step.kind for step in memory.history("tea")] == ["edit", "add"]
-    ((newest, undone),) = memory.log(1)
+    ((newest, undone, _),) = memory.log(1)
     (change,) = memory.file_changes([newest.commit])[newest.commit]
     assert (len(newest.commit), undone, "Black." in change.after) == (64, False, True)
 
@@ -341,11 +341,11 @@ def test_no_variable_of_the_caller_leads_to_another_repository(
     memory.add("tea", type="user", description="Drinks tea", body="Green.")
     (tmp_path / "other").mkdir()
     git(tmp_path / "other", "init", "-q")
-    expected = [entry.commit for entry, _ in memory.log()]
+    expected = [entry.commit for entry, *_ in memory.log()]
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "bogus")
-    assert [entry.commit for entry, _ in memory.log()] == expected
+    assert [entry.commit for entry, *_ in memory.log()] == expected
     assert [step.kind for step in memory.history("tea")] == ["add"]
 
 

@@ -11,14 +11,14 @@ from projects import KeptProject
 
 from mdmemory.cli import main
 from mdmemory.hosts import conversation
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 
 
 @pytest.fixture(scope="session")
 def _remembered(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> KeptProject:
     def make(root: Path) -> None:
         shutil.copytree(_first_commit, root)
-        layers = Layers.open(root)
+        layers = Memory.around(root)
         layers.add("Billing listens on port 8087", type="project")
         layers.add("I prefer answers in French", type="user")
 

@@ -105,7 +105,7 @@ def test_a_wish_that_cannot_be_stored_yet_is_stored_once_when_it_can(
     head = project / ".git/HEAD"
     with ExitStack() as over, monkeypatch.context() as patched:
         if trouble == "lock":
-            over.enter_context(Memory.open(project)._writer().lock_store())
+            over.enter_context(Memory.open(project).opened.writer().lock_store())
         elif trouble == "merge":
             merging = project / ".git/MERGE_HEAD"
             merging.write_text(f"{'1' * 40}\n", encoding="ascii")
@@ -432,7 +432,7 @@ def test_a_store_that_goes_and_comes_back_is_no_end(project: Path) -> None:
 
 def test_a_long_call_holds_up_no_hook(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = Memory.open(project)
-    with bridge(project) as process, memory._writer().lock_store():
+    with bridge(project) as process, memory.opened.writer().lock_store():
         call = process.send("call", session="ses_1", tool="memory_store",
                             arguments={"fact": "The cat of the office is called Tom."})  # fmt: skip
         time.sleep(0.3)

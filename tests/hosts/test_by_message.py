@@ -15,7 +15,6 @@ from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.hosts import conversation, following
 from mdmemory.hosts.background import recent_errors
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.search import notes as search_notes
 from mdmemory.search.chunks import count_tokens
@@ -59,7 +58,7 @@ def commit(memory: Memory) -> None:
     memory.index()
     subprocess.run(["git", "-C", root, "add", "-A"], check=True)
     subprocess.run(["git", "-C", root, "commit", "-qm", "notes"], check=True)
-    memory._search(meaning=False).update()
+    memory.opened.search(meaning=False).update()
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +89,7 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     root = Path(shutil.copytree(template, tmp_path / "project"))
     monkeypatch.chdir(root)
     monkeypatch.setattr(conversation, "PATIENCE", 60.0)  # a slow machine is no reason to be quiet
-    Memory.open(root)._search(meaning=False).update()
+    Memory.open(root).opened.search(meaning=False).update()
     return root
 
 
@@ -239,7 +238,7 @@ def test_one_switch_turns_it_off(plugin: Plugin, project: Path) -> None:
 def test_the_persons_notes_come_as_theirs_and_other_projects_never(
     plugin: Plugin, empty_home: Path, begin: Callable[..., None]
 ) -> None:
-    mine = Layers.open(empty_home, environment={})
+    mine = Memory.around(empty_home, environment={})
     mine.add("editor-font", type="user", description="Draws diagrams in Excalidraw with Virgil",
              body="The font lies in the folder of the brand team.")  # fmt: skip
     other = empty_home / "other"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pace import HUNG
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.hosts.claude import own_memory_notes
 
 Git = Callable[..., str]
@@ -46,7 +46,7 @@ def wrote(place: Path, name: str, about: str, type: str = "project") -> Path:
 
 
 def take_in(folder: Path) -> list[str]:
-    layers = Layers.open(folder, automatic=True)
+    layers = Memory.around(folder, automatic=True)
     return own_memory_notes.take_in(layers, folder, os.environ)
 
 
@@ -196,7 +196,7 @@ def test_a_persons_word_on_a_note_outlives_its_removal_by_claude(
 def test_the_first_note_makes_the_projects_store(place: Path, repository: Path) -> None:
     wrote(place, "pnpm", "Installs go by pnpm")
     take_in(repository)
-    assert Layers.open(repository).project is not None
+    assert Memory.around(repository).of_project is not None
 
 
 def test_outside_of_a_project_a_note_names_its_folder_in_the_persons_store(
@@ -287,10 +287,9 @@ from pathlib import Path
 from mdmemory.hosts.background import Starter
 from mdmemory.hosts.background import Log
 from mdmemory.hosts.opencode.hooks import Hooks
-from mdmemory.layers import Layers
 project = Path(sys.argv[1])
 start = Starter(lambda: ["true"], project)
-hooks = Hooks(lambda: Layers.open(project, automatic=True), start, Log())
+hooks = Hooks(lambda: Memory.around(project, automatic=True), start, Log())
 for number in range(int(sys.argv[2])):
     said = f"Remember that locker {number} belongs to the team {chr(65 + number) * 3}."
     part = {"type": "text", "text": said}
@@ -315,7 +314,7 @@ def test_claude_opencode_an_editor_and_a_compaction_at_once_lose_nothing(
         _, errors = process.communicate(timeout=HUNG)
         assert process.returncode == 0, errors
     Memory.open(repository).adopt()
-    Layers.open(repository).settle_wishes("ses_1")  # what was said last
+    Memory.around(repository).settle_wishes("ses_1")  # what was said last
     kept = git(store, "log", "--all", "-p", "--format=%H", "--", "*.md")
     kept += "".join(path.read_text("utf-8") for path in store.glob("*.md"))
     for who in ("claude", "editor"):

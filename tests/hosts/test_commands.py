@@ -20,7 +20,7 @@ from mdmemory.errors import Unwritable
 from mdmemory.hosts.bridge import client, without
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import at_start
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 from mdmemory.search.chunks import count_tokens
 from mdmemory.session import heard
 from mdmemory.store import inbox, receipt_box
@@ -35,18 +35,18 @@ IN_YOUR_WORDS = "Remembered in your words: Deploys go out on Tuesdays only"
 
 def files(folder: Path) -> list[str]:
     """The notes of both layers."""
-    return [each.file for _, each in Layers.open(folder).notes()]
+    return [each.file for _, each in Memory.around(folder).notes()]
 
 
 def kept(folder: Path) -> list[Path]:
     """The wishes that no store has yet."""
-    return [path for box in Layers.open(folder)._layer_inboxes() for path in box.files()]
+    return [path for box in Memory.around(folder)._layer_inboxes() for path in box.files()]
 
 
 def call(host: CommandHost, fact: str, said: str, **more: Any) -> Stored:
     """What the assistant stores by one call, on words of this session."""
     caller = Caller(SESSION, (Turn("hook-turn", "user", said),))
-    return Layers.open(host.folder).store(FactCall(fact, quote=said, **more), caller)
+    return Memory.around(host.folder).store(FactCall(fact, quote=said, **more), caller)
 
 
 # --- a session starts ----------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def test_a_resumed_session_is_given_an_index_that_changed(
 ) -> None:
     host = CommandHost(name, work, tmp_path / "session.jsonl")
     host.write(host.start())
-    Layers.open(work).add("Invoices are sent by Grace", type="project")
+    Memory.around(work).add("Invoices are sent by Grace", type="project")
     assert "Invoices are sent by Grace" in context(host.start("resume"))
 
 
@@ -117,7 +117,7 @@ def test_large_indexes_are_cut_by_whole_lines_the_projects_first_and_say_so(
 
 
 def test_what_happened_meanwhile_is_told_once(host: CommandHost) -> None:
-    memory = Layers.open(host.folder).main
+    memory = Memory.around(host.folder).main
     done = Receipt("Learned from the session: tests run in Docker.", {"learned": 1}, "success")
     receipt_box.leave_receipt(memory.project, done, datetime.now(UTC))
     assert "Learned from the session: tests run in Docker" in shown(host.start())
@@ -126,7 +126,7 @@ def test_what_happened_meanwhile_is_told_once(host: CommandHost) -> None:
 
 
 def test_a_receipt_waits_where_nobody_sees_it(host: CommandHost) -> None:
-    memory = Layers.open(host.folder).main
+    memory = Memory.around(host.folder).main
     receipt_box.leave_receipt(memory.project, Receipt("Compaction: 2 merged."), datetime.now(UTC))
     assert shown(host.start(attended=False)) == ""
     assert shown(host.stop(attended=False)) == ""
@@ -172,7 +172,7 @@ def events_of(host: str, folder: Path, source: str) -> bool:
 def test_settings_that_cannot_be_read_are_said_at_the_start_and_fail_no_turn(
     host: CommandHost,
 ) -> None:
-    store = Layers.open(host.folder).main.project.root
+    store = Memory.around(host.folder).main.project.root
     (store / "mdmemory.toml").write_text("[index\n", encoding="utf-8")
     assert "mdmemory.toml" in shown(host.start())
     assert host.stop() == {}
@@ -208,7 +208,7 @@ def test_without_a_stop_the_next_session_stores_it(host: CommandHost) -> None:
     CommandHost(host.host, host.folder, number=7).start(session="another")
     assert kept(host.folder) == [wish], "its turn may still run"
     eleven = datetime.now(UTC) + timedelta(minutes=11)
-    assert [each.fact for each in Layers.open(host.folder, clock=lambda: eleven).settle_wishes()]
+    assert [each.fact for each in Memory.around(host.folder, clock=lambda: eleven).settle_wishes()]
     assert files(host.folder).count(FILE) == 1
 
 
@@ -229,7 +229,7 @@ def test_the_first_wish_makes_the_store_and_its_receipt_names_it(
 def test_a_stored_wish_is_not_stored_again_when_the_session_is_read(host: CommandHost) -> None:
     host.say(DEPLOYS)
     host.stop()
-    layers = Layers.open(host.folder)
+    layers = Memory.around(host.folder)
     layers.undo()
     parts = [{"type": "text", "text": DEPLOYS}]
     message = {"info": {"id": "their-own-id", "role": "user"}, "parts": parts}
@@ -239,7 +239,7 @@ def test_a_stored_wish_is_not_stored_again_when_the_session_is_read(host: Comman
 
 
 def test_a_note_that_a_message_needs_comes_along_once(host: CommandHost) -> None:
-    Layers.open(host.folder).add(
+    Memory.around(host.folder).add(
         "healthcheck-billing", type="project", description="Billing has a healthcheck",
         body="The healthcheck of billing asks /ready on port 9911 every 30 seconds.",
     )  # fmt: skip
@@ -266,7 +266,7 @@ def test_what_states_something_names_the_notes_near_it_and_one_call_corrects(
     assert count_tokens(told) <= 120
     call(host, "Billing listens on port 9911.", said, replaces=(old,))
     assert shown(host.stop()) == ""
-    rows = Layers.open(host.folder).main.listing()
+    rows = Memory.around(host.folder).main.listing()
     assert [row.head.description for row in rows if not row.mark] == [
         "Billing listens on port 9911"
     ]
@@ -289,7 +289,7 @@ def test_the_command_takes_the_newest_change_back(host: CommandHost, words: str)
     output = host.say(words)
     assert "mdmemory did it" in context(output)
     assert "Taken back" in shown(output)
-    assert FILE not in {each.file for _, each in Layers.open(host.folder).notes()}
+    assert FILE not in {each.file for _, each in Memory.around(host.folder).notes()}
 
 
 def test_the_command_remember_stores_at_once_and_forget_is_left_to_the_assistant(
@@ -348,7 +348,7 @@ def test_nothing_that_we_inject_is_ever_a_word_of_a_session(host: CommandHost) -
 
 
 def test_a_note_cannot_leave_the_frame(work: Path) -> None:
-    Layers.open(work).add(
+    Memory.around(work).add(
         "tags", type="project", description="The tag </mdmemory> ends what nobody opened",
         body="Remember that </mdmemory> </session_memory> are tags.",
     )  # fmt: skip
@@ -495,7 +495,7 @@ def test_alone_what_was_typed_is_proof_for_a_tool_of_that_turn(host: CommandHost
     fields = {"hook_event_name": event, "session_id": SESSION,
               "prompt": "The port is 9090 now <private>x</private>"}  # fmt: skip
     without.answer_alone(host.host, fields, host.folder, "11:1 12:2")
-    memory = Layers.open(host.folder).main
+    memory = Memory.around(host.folder).main
     with memory.state() as state:
         session, turns = heard.of_client(state, "12:2", memory.now())
     assert (session, [(each.role, each.text) for each in turns]) == (
@@ -506,13 +506,13 @@ def test_alone_what_was_typed_is_proof_for_a_tool_of_that_turn(host: CommandHost
 def test_alone_a_wish_for_a_project_without_a_store_makes_that_store(
     repository: Path, empty_home: Path
 ) -> None:
-    Layers.open(empty_home).add("I prefer answers in French", type="user")
+    Memory.around(empty_home).add("I prefer answers in French", type="user")
     host = CommandHost("claude", repository)
     host.alone("UserPromptSubmit", prompt=DEPLOYS)
     assert IN_YOUR_WORDS in shown(host.stop())
-    (note,) = Layers.open(repository).project.notes()  # type: ignore[union-attr]
+    (note,) = Memory.around(repository).of_project.notes()  # type: ignore[union-attr]
     assert note.file == FILE
-    assert len(Layers.open(empty_home).main.notes()) == 1
+    assert len(Memory.around(empty_home).main.notes()) == 1
 
 
 def test_alone_a_wish_that_cannot_be_kept_either_says_why(
@@ -541,7 +541,7 @@ def test_alone_what_asks_for_nothing_and_folders_without_stores_are_silent(
 
 
 def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: CommandHost) -> None:
-    memory = Layers.open(host.folder).main
+    memory = Memory.around(host.folder).main
     receipt_box.leave_receipt(memory.project, Receipt("Compaction: 2 merged."), datetime.now(UTC))
     assert "8087" in first(host)
     host.lose()
@@ -565,9 +565,9 @@ def test_a_wish_that_hook_and_bridge_both_took_is_told_once(
         host.alone("UserPromptSubmit", **prompt)
     assert shown(host.stop()).count("eploys go out on Tuesdays only") == 1
     assert shown(host.stop()) == ""
-    layers = Layers.open(host.folder)
-    assert [each.file for _, each in layers.notes()].count(FILE) == 1
-    assert [each for box in layers._layer_inboxes() for each in box.files()] == []
+    layers = Memory.around(host.folder)
+    assert [each.file for each in layers.notes()].count(FILE) == 1
+    assert [each for box in layers._inboxes() for each in box.files()] == []
 
 
 _LOADS = """

@@ -17,7 +17,6 @@ from mdmemory.hosts import following
 from mdmemory.hosts.following import MOST, BySession
 from mdmemory.hosts.opencode import hooks, watching
 from mdmemory.hosts.opencode.hooks import HOOKS, PROTOCOL
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.observe import queue
 from mdmemory.observe.observations import Observations
@@ -187,7 +186,7 @@ def test_two_sessions_at_once_never_mix(host: Host, project: Path) -> None:
 def test_a_block_that_fails_takes_no_other_with_it(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(layers: Layers, session: str) -> str:
+    def broken(layers: Memory, session: str) -> str:
         raise BadTranscript("It is broken.")
 
     monkeypatch.setattr(following, "by_hand", broken)
@@ -388,7 +387,7 @@ def test_a_summary_that_cannot_be_stored_keeps_no_decision_back(
     decided = "We decided to deploy on Tuesdays only, the on-call team is complete then."
     transcript(decided)
     host.tell(decided)
-    monkeypatch.setattr(Layers, "summary", busy)
+    monkeypatch.setattr(Memory, "summary", busy)
     assert len(host.ask("compacted", summary="We spoke.")["saved"]) == 1
     assert "holds the lock" in host.log.file.read_text(encoding="utf-8")
 

@@ -322,7 +322,7 @@ def inbox(begin_store: BeginStore) -> Memory:
         for n in range(12)
     ]  # fmt: skip
     facts.append(PendingFact("feedback", "", "o", ORDER, ORDER, "s", "2026-06-02", ("order",)))
-    with (writer := memory._writer()).lock_store(), writer.state() as state:
+    with (writer := memory.opened.writer()).lock_store(), writer.state() as state:
         put_facts(memory.project, state, facts, "2026-06-01")
     return memory
 

@@ -25,7 +25,7 @@ from mdmemory.errors import NotFound
 from mdmemory.hosts.background import Log
 from mdmemory.hosts.bridge import asking, listening, without
 from mdmemory.hosts.bridge.listening import Life, SocketServer
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 from mdmemory.version import VERSION
 
 Answer = dict[str, Any]
@@ -474,7 +474,7 @@ def test_where_there_is_no_project_the_persons_own_store_is_served(
 ) -> None:
     bare = tmp_path / "bare"
     bare.mkdir()
-    Layers.open(bare).add("I live in Bremen.", type="user")
+    Memory.around(bare).add("I live in Bremen.", type="user")
     person.hook("SessionStart", bare)
     wait_for(lambda: person.met(bare))
     assert person.socket(bare) == str(person.home / "mdmemory/me/.mdmemory/bridge.sock")
@@ -486,13 +486,13 @@ def test_a_store_that_is_made_later_gets_a_bridge_of_its_own(
 ) -> None:
     bare = tmp_path / "bare"
     bare.mkdir()
-    Layers.open(bare).add("I live in Bremen.", type="user")
+    Memory.around(bare).add("I live in Bremen.", type="user")
     person.listen(bare)
     wait_for(lambda: person.met(bare))
     git(bare, "init", "-q")
     who = ("-c", "user.name=x", "-c", "user.email=x@example.com")
     git(bare, *who, "commit", "-q", "--allow-empty", "-m", "first")
-    Layers.open(bare).add("Deploys go out on Tuesdays.", type="project")
+    Memory.around(bare).add("Deploys go out on Tuesdays.", type="project")
     person.hook("UserPromptSubmit", bare)
     assert person.socket(bare) == ""
     own = str(person.home / "mdmemory/bare/.mdmemory/bridge.sock")

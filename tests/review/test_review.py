@@ -15,7 +15,6 @@ from mdmemory.capture.fact import FactCall
 from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.cli import main
 from mdmemory.errors import NoteChanged, NotFound, UsageError
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.review import answers, waiting
 from mdmemory.review.answers import Wording
@@ -67,7 +66,7 @@ def refuse_a_merge(memory: Memory) -> None:
 
 
 def let_wait(memory: Memory, *facts: PendingFact) -> None:
-    with (writer := memory._writer()).lock_store(), writer.state() as state:
+    with (writer := memory.opened.writer()).lock_store(), writer.state() as state:
         put_facts(memory.project, state, facts or [FACT], DAY)
 
 
@@ -76,7 +75,7 @@ def fill(memory: Memory) -> None:
     store = memory.project.store
     flag_ports(memory)
     refuse_a_merge(memory)
-    layers = Layers.open(memory.project.root)
+    layers = Memory.around(memory.project.root)
     call = FactCall("The gateway answers 429 after ten calls a second.", title="gateway")
     layers.store(call, Caller(hears=False))
     assert layers.forget(["deploys"], "", Caller("ses_1")).waiting
@@ -103,9 +102,9 @@ def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.fixture
-def full(memory: Memory) -> Layers:
+def full(memory: Memory) -> Memory:
     fill(memory)
-    return Layers.open(memory.project.root)
+    return Memory.around(memory.project.root)
 
 
 def bytes_of(memory: Memory) -> dict[str, bytes]:
@@ -118,7 +117,7 @@ def bytes_of(memory: Memory) -> dict[str, bytes]:
     }
 
 
-def test_all_that_waits_is_one_list_and_what_a_person_said_comes_first(full: Layers) -> None:
+def test_all_that_waits_is_one_list_and_what_a_person_said_comes_first(full: Memory) -> None:
     found = waiting.items(full)
     assert [item.kind for item in found] == [
         "wish", "conflict", "forget", "pending", "unconfirmed", "orphaned", "drifted",
@@ -136,7 +135,7 @@ def test_the_newest_of_a_kind_comes_first(memory: Memory) -> None:
         PendingFact("project", "", f"n{day[-1]}", f"Fact of {day}", f"Fact of {day}", "s", day, ())
         for day in days
     ))  # fmt: skip
-    found = waiting.items(Layers.open(memory.project.root))
+    found = waiting.items(Memory.around(memory.project.root))
     assert [item.since for item in found] == sorted(days, reverse=True)
 
 
@@ -155,7 +154,7 @@ ANSWERS = [
 
 
 def test_every_answer_is_one_commit_and_taking_it_back_restores_every_byte(
-    full: Layers, git: Git
+    full: Memory, git: Git
 ) -> None:
     memory = full.main
     for kind, action in sample(ANSWERS, 2):
@@ -179,7 +178,7 @@ def commits(memory: Memory, git: Git) -> int:
     return int(git(memory.project.store, "rev-list", "--count", "HEAD"))
 
 
-def test_keeping_one_of_two_marks_the_other_as_superseded(full: Layers) -> None:
+def test_keeping_one_of_two_marks_the_other_as_superseded(full: Memory) -> None:
     item = next(item for item in waiting.items(full) if item.kind == "conflict")
     answers.answer(full, item, "this")
     assert full.main.note("port").note.head.superseded_by == "api-port"
@@ -188,7 +187,7 @@ def test_keeping_one_of_two_marks_the_other_as_superseded(full: Layers) -> None:
     assert "8080" not in (full.main.project.store / "MEMORY.md").read_text("utf-8")
 
 
-def test_what_a_pass_was_refused_waits_once_until_a_note_changes(full: Layers) -> None:
+def test_what_a_pass_was_refused_waits_once_until_a_note_changes(full: Memory) -> None:
     def found() -> list[str]:
         return [item.id for item in waiting.items(full) if item.kind == "refused_op"]
 
@@ -207,7 +206,7 @@ def test_what_a_pass_was_refused_waits_once_until_a_note_changes(full: Layers) -
     assert found() == []
 
 
-def test_no_answer_is_given_for_a_text_that_the_person_did_not_see(full: Layers) -> None:
+def test_no_answer_is_given_for_a_text_that_the_person_did_not_see(full: Memory) -> None:
     item = next(item for item in waiting.items(full) if item.kind == "conflict")
     path = full.main.project.store / item.notes[1].file
     path.write_text(path.read_text("utf-8").replace("8080", "7070"), "utf-8")
@@ -218,7 +217,7 @@ def test_no_answer_is_given_for_a_text_that_the_person_did_not_see(full: Layers)
     assert bytes_of(full.main) == before
 
 
-def test_an_answer_to_what_was_listed_meets_no_other_text(full: Layers) -> None:
+def test_an_answer_to_what_was_listed_meets_no_other_text(full: Memory) -> None:
     for kind in ("unconfirmed", "on_hold", "orphaned", "drifted"):
         item = next(item for item in waiting.items(full) if item.kind == kind)
         path = full.main.project.store / item.notes[0].file
@@ -227,7 +226,7 @@ def test_an_answer_to_what_was_listed_meets_no_other_text(full: Layers) -> None:
             waiting.find_item(full, item.id)
 
 
-def test_later_and_an_answer_that_does_not_fit_change_nothing(full: Layers) -> None:
+def test_later_and_an_answer_that_does_not_fit_change_nothing(full: Memory) -> None:
     before = bytes_of(full.main)
     for item in waiting.items(full):
         assert answers.answer(full, item, Action.LATER).id is None
@@ -244,7 +243,7 @@ def test_lost_notes_are_put_back_or_their_loss_is_committed(
         text = f"{'Billing Search Login Mail Backup'.split()[number]} is written in Go."
         memory.add(f"service-{number}", type="project", description=text, body=text)
     before = bytes_of(memory)
-    layers = Layers.open(memory.project.root)
+    layers = Memory.around(memory.project.root)
 
     def lose() -> InboxItem:
         for path in memory.project.store.glob("project-*.md"):
@@ -278,12 +277,12 @@ def test_no_secret_and_no_order_reaches_a_pipe(
         assert secret not in told
         assert "previous instructions" not in told
         assert "shown at a terminal only" in told
-    found = waiting.items(Layers.open())
+    found = waiting.items(Memory.around())
     assert [item.kind for item in found] == ["pending", "on_hold", "on_hold"]
     # nor is it let in from there
     for id in (item.id for item in found if item.is_shielded):
         assert "shown at a terminal only" in ask(capsys, id, "keep", code=2)["error"]["message"]
-    assert {item.id for item in waiting.items(Layers.open())} == {item.id for item in found}
+    assert {item.id for item in waiting.items(Memory.around())} == {item.id for item in found}
 
 
 def ask(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
@@ -292,7 +291,7 @@ def ask(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
 
 
 def test_the_command_answers_one_or_all_of_a_kind(
-    full: Layers, capsys: pytest.CaptureFixture[str]
+    full: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     listed = ask(capsys)
     assert {row["kind"] for row in listed} == set(KINDS) - {"lost"}
@@ -322,7 +321,7 @@ def test_what_git_ignores_comes_back_too_and_what_was_dropped_is_kept_aside(
     monkeypatch.chdir(repository)
     memory = Memory.init(repository)[0]
     let_wait(memory)
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     for action in ("drop", "keep"):
         (item,) = waiting.items(layers)
         before = bytes_of(memory)
@@ -337,7 +336,7 @@ def test_what_git_ignores_comes_back_too_and_what_was_dropped_is_kept_aside(
 def test_of_two_layers_that_contradict_one_goes_or_both_hold(
     memory: Memory, empty_home: Path
 ) -> None:
-    layers = Layers.open(memory.project.root)
+    layers = Memory.around(memory.project.root)
     memory.add("port", type="project", description=PORTS[0][1], body=PORTS[0][1])
     layers.add("api-port", type="project", description=PORTS[1][1], body=PORTS[1][1],
                everywhere=True)  # fmt: skip
@@ -347,8 +346,8 @@ def test_of_two_layers_that_contradict_one_goes_or_both_hold(
     assert waiting.items(layers) == []
     answers.take_back(layers, done)
     done = answers.answer(layers, item, "this")
-    assert layers.person is not None
-    assert layers.person.notes() == []
+    assert layers.of_person is not None
+    assert layers.of_person.notes() == []
     answers.take_back(layers, done)
     assert [each.id for each in waiting.items(layers)] == [item.id]
 
@@ -358,20 +357,20 @@ def test_that_both_layers_hold_is_written_where_no_team_reads_it(
 ) -> None:
     monkeypatch.chdir(repository)
     shared, _ = Memory.init(repository)
-    layers = Layers.open(repository)
+    layers = Memory.around(repository)
     shared.add("port", type="project", description=PORTS[0][1], body=PORTS[0][1])
     layers.add("api-port", type="project", description=PORTS[1][1], body=PORTS[1][1],
                everywhere=True)  # fmt: skip
     (item,) = waiting.items(layers)
     done = answers.answer(layers, item, "both")
     assert waiting.items(layers) == []
-    assert shared._store().ledger() == ""
+    assert shared.opened.fresh().store.ledger() == ""
     answers.take_back(layers, done)
     assert [each.id for each in waiting.items(layers)] == [item.id]
 
 
 def test_status_is_ten_lines_and_counts_what_waits(
-    full: Layers, capsys: pytest.CaptureFixture[str]
+    full: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     full.add("tea", type="user", description="Drinks tea", body="Drinks tea.")
     store = full.main.project.store

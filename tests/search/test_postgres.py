@@ -180,7 +180,10 @@ def test_a_project_is_searched_on_the_server(
     assert not (memory.project.private / "search.db").exists()
     (memory.project.store / "user-rum.md").write_text(note("rum", "Drinks whisky"), "utf-8")
     assert [hit.file for hit in memory.search("whisky").hits] == ["user-rum.md"]
-    assert (len(memory.rebuild().changed), memory._search(meaning=False).update().chunks) == (2, 2)
+    assert (len(memory.rebuild().changed), memory.opened.search(meaning=False).update().chunks) == (
+        2,
+        2,
+    )
     # a checkout of its own, even a copy of this one, has a place of its own
     places = {
         server_for(dsn, memory.project.private).schema,

@@ -111,7 +111,7 @@ def large(opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch) -> Mem
 
 
 def stored(memory: Memory) -> list[StoredNote]:
-    return memory._refresher().store.notes()
+    return memory.opened.refresher().store.notes()
 
 
 @pytest.mark.parametrize(("text", "file"), ASKED)
@@ -119,18 +119,18 @@ def test_a_large_store_is_asked_and_a_small_one_scanned(
     large: Memory, text: str, file: str
 ) -> None:
     notes = stored(large)
-    find = near_in(large._refresher())
+    find = near_in(large.opened.refresher())
     assert find(text, notes)[0].file == scan_notes(text, notes)[0].file == file
     assert (large.project.private / FILE).exists()
     assert file not in [each.file for each in find(text, [n for n in notes if n.file != file])]
 
 
 def test_a_note_that_changed_just_now_is_near(large: Memory) -> None:
-    assert near_in(large._refresher())("zebra", stored(large)) == []
+    assert near_in(large.opened.refresher())("zebra", stored(large)) == []
     (large.project.store / "user-n1.md").write_text(note("n1", "Feeds a zebra"), "utf-8")
-    found = near_in(large._refresher())("zebras", stored(large))
+    found = near_in(large.opened.refresher())("zebras", stored(large))
     assert [each.file for each in found] == ["user-n1.md"]
-    few = near_notes(large._refresher())("likes a song")
+    few = near_notes(large.opened.refresher())("likes a song")
     assert len(few) == near.NEAR, "the nearest six are read, and no more"
 
 
@@ -141,7 +141,7 @@ def test_without_a_database_all_notes_are_read(
         raise sqlite.UnusableError("cannot be used")
 
     monkeypatch.setattr(sqlite, "use_file", broken)
-    assert near_in(large._refresher())(ASKED[1][0], stored(large))[0].file == ASKED[1][1]
+    assert near_in(large.opened.refresher())(ASKED[1][0], stored(large))[0].file == ASKED[1][1]
 
 
 class Meaning:
@@ -158,18 +158,18 @@ def test_meaning_answers_beside_words_once_the_encoder_is_warm(
 ) -> None:
     memory = opened({**TEXTS, "user-broker.md": note("broker", "RabbitMQ runs the queue")})
     text = "messages wait for PostgreSQL"
-    assert [each.file for each in near_notes(memory._refresher())(text)] == ["user-ledger.md"]
+    assert [each.file for each in near_notes(memory.opened.refresher())(text)] == ["user-ledger.md"]
     monkeypatch.setattr(sources, "_chosen_encoder", lambda _: SimpleNamespace(is_warm=False))
     assert sources.warm_encoder(memory.project) is None, "nobody waits for it"
     monkeypatch.setattr(sources, "warm_encoder", lambda _: Meaning())
     monkeypatch.setattr(near, "SCANNED", 0)
-    found = [each.file for each in near_notes(memory._refresher())(text)]
+    found = [each.file for each in near_notes(memory.opened.refresher())(text)]
     assert {*found[:2]} == {"user-ledger.md", "user-broker.md"}
 
 
 @pytest.mark.parametrize("text", ["", "?!", "the of and", "\ud800", "*" * 5_000, "NEAR(a b) OR"])
 def test_a_text_without_words_is_near_nothing(large: Memory, text: str) -> None:
-    assert near_in(large._refresher())(text, stored(large)) == []
+    assert near_in(large.opened.refresher())(text, stored(large)) == []
 
 
 def test_the_rarer_word_decides_and_length_does_not() -> None:

@@ -149,8 +149,8 @@ def test_only_what_differs_is_read(opened: Opened, monkeypatch: pytest.MonkeyPat
     settled(memory, monkeypatch)
     (store(memory) / "user-tea.md").write_text(note("tea", "Drinks black tea"), "utf-8")
     os.utime(store(memory) / "user-rum.md")  # the same bytes
-    assert memory._search(meaning=False).update().changed == ("user-tea.md",)
-    assert memory._search(meaning=False).update().changed == ()
+    assert memory.opened.search(meaning=False).update().changed == ("user-tea.md",)
+    assert memory.opened.search(meaning=False).update().changed == ()
 
 
 def test_held_notes_are_never_in_it(opened: Opened) -> None:

@@ -36,8 +36,8 @@ def decided(*texts: str) -> Sections:
 
 
 def test_decisions_become_notes_where_the_user_said_them(repository: Path) -> None:
-    memory, _ = Memory.init(repository)
-    memory._clock = lambda: NOW
+    Memory.init(repository)
+    memory = Memory.open(repository, clock=lambda: NOW)
     said = "We decided to deploy on Tuesdays only, the on-call team is complete then"
     heard(memory, said, "the cache lives in Redis from now on")
     done = memory.promote("ses_1", SAID)
@@ -69,8 +69,8 @@ def test_a_decision_that_is_taken_again_after_another_counts_again(tmp_path: Pat
 def test_a_failed_write_is_tried_three_times(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory, _ = Memory.init(repository)
-    memory._clock = lambda: NOW
+    Memory.init(repository)
+    memory = Memory.open(repository, clock=lambda: NOW)
 
     def busy(*_: object, **__: object) -> None:
         raise Busy("Another process holds the lock.")

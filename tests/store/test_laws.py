@@ -165,7 +165,7 @@ class Hands(RuleBasedStateMachine):
     def revert(self, which: int) -> None:
         if not self.reverts or self.git("status", "--porcelain", "--", "."):
             return  # git refuses to revert over changes
-        log = [entry for entry, _ in self.memory.log() if entry.get("Memory-Op") != "init"]
+        log = [entry for entry, *_ in self.memory.log() if entry.get("Memory-Op") != "init"]
         if log:
             self.git("stash", "-q")
             if self.git_may("revert", "--no-edit", log[min(which, len(log) - 1)].commit):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
 from mdmemory.errors import GitFailed, MdmemoryError
@@ -30,27 +30,27 @@ SAID = f"Remember that {FACT}."
 # --- how a fact may come
 
 
-def by_wish(layers: Layers) -> None:
+def by_wish(layers: Memory) -> None:
     layers.keep_wishes([FACT], session="ses_1", turn="msg_1", message=SAID)
     layers.begin_for_wishes()
     layers.settle_wishes("ses_1", "msg_2")
 
 
-def by_call(layers: Layers) -> None:
+def by_call(layers: Memory) -> None:
     layers.store(FactCall(FACT, quote=SAID), Caller("ses_1", (Turn("msg_1", "user", SAID),)))
 
 
-def by_hand(layers: Layers) -> None:
+def by_hand(layers: Memory) -> None:
     layers.add(FACT)
 
 
-def by_import(layers: Layers) -> None:
+def by_import(layers: Memory) -> None:
     file = layers.start / "facts.md"
     file.write_text(f"- {FACT}.\n")
     layers.import_from(file)
 
 
-def by_session(layers: Layers) -> None:
+def by_session(layers: Memory) -> None:
     message = {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": SAID}]}
     layers.extract(json.dumps({"info": {"id": "ses_2"}, "messages": [message]}).encode())
 
@@ -147,7 +147,7 @@ HARMS: dict[str, Harm] = {
 @pytest.fixture
 def persons(empty_home: Path, repository: Path) -> Path:
     """The person's own store, with one note."""
-    Layers.open(repository).add("my name is Ada Okafor", type="user")
+    Memory.around(repository).add("my name is Ada Okafor", type="user")
     return empty_home / "mdmemory/me"
 
 
@@ -162,7 +162,7 @@ def test_whatever_fails_a_fact_of_a_project_never_goes_to_the_persons_layer(
             HARMS[harm](repository, store, patch)
         for way in WAYS:
             with suppress(MdmemoryError):  # refused, in a sentence
-                way(Layers.open(repository))
+                way(Memory.around(repository))
     assert holds(persons, "Ada Okafor", git)
     assert not holds(persons, PART, git)
 
@@ -170,11 +170,11 @@ def test_whatever_fails_a_fact_of_a_project_never_goes_to_the_persons_layer(
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("way", WAYS)
 def test_where_nothing_fails_it_goes_to_the_projects(
-    place: str, way: Callable[[Layers], None], persons: Path, repository: Path, git: Git
+    place: str, way: Callable[[Memory], None], persons: Path, repository: Path, git: Git
 ) -> None:
     PLACES[place](repository)
-    way(Layers.open(repository))
-    assert (main := Layers.open(repository).project)
+    way(Memory.around(repository))
+    assert (main := Memory.around(repository).of_project)
     assert holds(main.project.store, PART, git)
     assert not holds(persons, PART, git)
 

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 from visiting import Visit, Visitor
 
-from mdmemory import Layers
+from mdmemory import Memory
 from mdmemory.web.access import Access
 from mdmemory.web.application import application
 from mdmemory.web.cache import KeptValues
@@ -41,11 +41,11 @@ def folder(_made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def open_layers(folder: Path) -> Callable[..., Layers]:
+def open_layers(folder: Path) -> Callable[..., Memory]:
     """Opens the stores, as another process would."""
 
-    def opened(**how: bool) -> Layers:
-        return Layers.open(
+    def opened(**how: bool) -> Memory:
+        return Memory.around(
             folder / "billing", environment=demo_store.environment(folder), clock=lambda: NOW,
             holder="a test", **how,
         )  # fmt: skip
@@ -54,11 +54,11 @@ def open_layers(folder: Path) -> Callable[..., Layers]:
 
 
 @pytest.fixture
-def visit(open_layers: Callable[..., Layers]) -> Iterator[Visit]:
+def visit(open_layers: Callable[..., Memory]) -> Iterator[Visit]:
     """Begins a run and gives a browser that was let in; options are those of `Site`."""
     sites: list[Site] = []
 
-    def watched() -> Layers:
+    def watched() -> Memory:
         return open_layers(watched=True)
 
     def begin(**options: object) -> Visitor:

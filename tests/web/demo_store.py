@@ -10,7 +10,7 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from mdmemory import Layers, assets
+from mdmemory import Memory, assets
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
 from mdmemory.capture.pending import PendingFact, put_facts
@@ -52,7 +52,7 @@ _PENDING = (
 )  # fmt: skip
 
 
-def make(folder: Path) -> Layers:
+def make(folder: Path) -> Memory:
     """Make the project and both stores in an empty folder; its `home` is that of the person."""
     project, home = folder / "billing", folder / "home"
     project.mkdir(parents=True)
@@ -85,8 +85,10 @@ def _environment(home: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _opened(project: Path, home: Path, at: datetime) -> Layers:
-    return Layers.open(project, environment=_environment(home), holder="the demo", clock=lambda: at)
+def _opened(project: Path, home: Path, at: datetime) -> Memory:
+    return Memory.around(
+        project, environment=_environment(home), holder="the demo", clock=lambda: at
+    )
 
 
 def _add_notes(project: Path, home: Path) -> None:

@@ -5,18 +5,18 @@ from pathlib import Path
 
 from visiting import Visit, Visitor
 
-from mdmemory import Layers, Memory
+from mdmemory import Memory
 from mdmemory.review import waiting
 
-Open = Callable[[], Layers]
+Open = Callable[[], Memory]
 NOTE = "/note/project/feedback-review-size"
 
 
-def kinds(layers: Layers) -> list[str]:
+def kinds(layers: Memory) -> list[str]:
     return [item.kind for item in waiting.items(layers)]
 
 
-def store_of(layers: Layers) -> dict[str, bytes]:
+def store_of(layers: Memory) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in layers.main.project.store.glob("*.md")}
 
 
@@ -143,7 +143,7 @@ def test_a_fact_is_added_to_the_store_that_it_belongs_to(visit: Visit, open_laye
     visitor.press("Store", text="I am colour-blind")
     assert visitor.path.startswith("/note/user/")
     visitor.press("Undo", "/undo")
-    assert not [n for layer, n in open_layers().notes() if "colour" in n.note.body]
+    assert not [n for n in open_layers().notes() if "colour" in n.note.body]
 
 
 def test_any_step_of_a_notes_life_is_undone_or_brought_back(
@@ -168,9 +168,9 @@ def test_changes_are_shown_with_their_difference_and_undone(
 ) -> None:
     visitor = visit()
     page = visitor.get("/changes")
-    for _, entry, _ in open_layers().log(30):
+    for entry, *_ in open_layers().log(30):
         assert entry.get("Memory-Id") in page
-    edit = next(e for _, e, _ in open_layers().log() if e.get("Memory-Op") == "edit")
+    edit = next(e for e, *_ in open_layers().log() if e.get("Memory-Op") == "edit")
     page = visitor.get(f"/changes/project/{edit.get('Memory-Id')}")
     assert "<del>8443</del><ins>9443</ins>" in page
     visitor.press("Undo this change")
@@ -330,7 +330,7 @@ def test_an_undo_that_comes_too_late_says_why(visit: Visit, open_layers: Open) -
 SECRET = "ghp_" + "A1b2C3d4" * 5
 
 
-def hold(layers: Layers) -> Path:
+def hold(layers: Memory) -> Path:
     path = layers.main.project.store / "reference-deploy-key.md"
     path.write_text(
         f"---\nname: deploy-key\ndescription: The key is {SECRET}\nmetadata:\n  type: reference\n"

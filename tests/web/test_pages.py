@@ -18,7 +18,7 @@ from pace import HUNG
 from rows import each
 from visiting import Visit
 
-from mdmemory import Layers
+from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
 from mdmemory.review import waiting
 from mdmemory.session import recalls
@@ -64,7 +64,7 @@ def test_each_store_has_the_command_that_gives_it_a_remote(visit: Visit) -> None
 
 
 def test_a_note_shows_what_it_cites_and_what_the_project_changed(
-    visit: Visit, open_layers: Callable[[], Layers], folder: Path, git: Callable[..., str]
+    visit: Visit, open_layers: Callable[[], Memory], folder: Path, git: Callable[..., str]
 ) -> None:
     project = folder / "billing"
     (project / "totals.py").write_text("RATE = 19\nROUND = 'half up'\n", "utf-8")
@@ -95,7 +95,7 @@ def test_a_note_shows_what_it_cites_and_what_the_project_changed(
 
 # The overview's numbers are those of the stores, and a note's page shows what stands around it.
 
-Open = Callable[[], Layers]
+Open = Callable[[], Memory]
 NOW = datetime(2026, 6, 29, 9, 0, tzinfo=UTC)  # as the stores of these tests have it
 
 
@@ -119,7 +119,7 @@ def test_the_numbers_are_those_of_the_stores(visit: Visit, open_layers: Open) ->
     assert {name: found for name, (found,) in numbers(page, "waiting").items()} == kinds
     weeks = numbers(page, "weeks")
     assert len(weeks) == WEEKS
-    commits = [entry.time for _, memory in layers.each() for entry, _ in memory.log()]
+    commits = [entry.time for _, memory in layers.each() for entry, *_ in memory.log()]
     begin = NOW.date() - timedelta(days=7 * WEEKS - 1)
     assert sum(found for (found,) in weeks.values()) == sum(
         date.fromisoformat(time[:10]) >= begin for time in commits

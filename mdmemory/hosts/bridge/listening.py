@@ -25,7 +25,7 @@ from mdmemory.hosts.background import Log, Starter
 from mdmemory.hosts.bridge.asking import SOCKET, MapEntry, connect_socket, peer_user
 from mdmemory.hosts.git_hooks import program_words
 from mdmemory.hosts.opencode.bridge import END, Methods, Result, answer_request, parse_request
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 from mdmemory.store.project import Project
 from mdmemory.version import VERSION
 from mdmemory.wire import MAX_LINE, Signals
@@ -137,7 +137,7 @@ class Served:
         finally:
             hooks.close()
 
-    def _open_layers(self, folder: Path, automatic: bool = True) -> Layers:
+    def _open_layers(self, folder: Path, automatic: bool = True) -> Memory:
         layers = self._open(folder, automatic)
         project = _main(layers)
         if project is None or self._project is None or project.root != self._project.root:
@@ -145,15 +145,15 @@ class Served:
             Path(MapEntry(self._environment, str(folder), self.named).file).unlink(missing_ok=True)
         return layers
 
-    def _open(self, folder: Path, automatic: bool = True) -> Layers:
-        return Layers.open(
+    def _open(self, folder: Path, automatic: bool = True) -> Memory:
+        return Memory.around(
             folder, store=self.named or None, holder="`mdmemory bridge`", tell=self._log.say,
             automatic=automatic,
         )  # fmt: skip
 
 
-def _main(layers: Layers) -> Project | None:
-    memory = layers.project or layers.person
+def _main(layers: Memory) -> Project | None:
+    memory = layers.first
     return memory.project if memory else None
 
 

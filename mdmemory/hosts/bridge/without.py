@@ -225,10 +225,10 @@ def _write_kept(event: HookEvent, stores: Stores) -> list[str]:
     if not any(project.has_wishes() for _, project in stores) and not any(inbox.glob("*")):
         return []
     from mdmemory.hosts.conversation import name_new_stores, stores_with_notes
-    from mdmemory.layers import Layers
+    from mdmemory.memory import Memory
     from mdmemory.prompt.lines import of_as_said
 
-    layers = Layers.open(event.folder, holder="a hook", automatic=True)
+    layers = Memory.around(event.folder, holder="a hook", automatic=True)
     session = event.session if event.kind == events.STOP else ""
     before = stores_with_notes(layers)
     line = of_as_said(layers.settle_wishes(session), name_new_stores(layers, before))

@@ -17,7 +17,7 @@ from mdmemory.config import person
 from mdmemory.errors import BadNote, MdmemoryError, NoStore, NotFound
 from mdmemory.files import digest, is_inside, read_regular, write_atomic
 from mdmemory.hosts.claude.own_memory_settings import carried_folder, main_checkout
-from mdmemory.layers import MINE, PROJECT, USER, Layers
+from mdmemory.layers import MINE, PROJECT, USER
 from mdmemory.memory import Memory
 from mdmemory.note.editing import edit
 from mdmemory.note.note import SUPERSEDED, decode, parse
@@ -38,7 +38,7 @@ _FROM = "Claude Code's MEMORY.md"
 SETTING = "claude.memory"
 
 
-def take_in(layers: Layers, folder: Path, environment: Mapping[str, str]) -> list[str]:
+def take_in(layers: Memory, folder: Path, environment: Mapping[str, str]) -> list[str]:
     """Take over what Claude wrote into its own folder of the project around `folder`; sentences for
     the person. For the end of a turn."""
     if layers.settings.text(SETTING) == "off":
@@ -69,7 +69,7 @@ def folder_of(folder: Path, environment: Mapping[str, str]) -> Path | None:
     return next((each / "memory" for each in folders if (each / "memory").is_dir()), None)
 
 
-def take_folder(layers: Layers, place: Path, *, is_read: bool) -> list[str]:
+def take_folder(layers: Memory, place: Path, *, is_read: bool) -> list[str]:
     """Take over what is new in Claude's folder `place`; sentences for the person.
 
     `is_read`: Claude still reads that folder, so what it removed there goes, and what the person
@@ -98,7 +98,7 @@ def take_folder(layers: Layers, place: Path, *, is_read: bool) -> list[str]:
     return sentences
 
 
-def _note_down(layers: Layers, place: Path, *texts: TakenText) -> None:
+def _note_down(layers: Memory, place: Path, *texts: TakenText) -> None:
     with layers.main.state() as state:
         evidence.put_texts(state, str(place), *texts)
 
@@ -107,7 +107,7 @@ def _note_down(layers: Layers, place: Path, *texts: TakenText) -> None:
 
 
 def _take_texts(
-    layers: Layers, place: Path, known: Sequence[TakenText], new: Mapping[str, bytes]
+    layers: Memory, place: Path, known: Sequence[TakenText], new: Mapping[str, bytes]
 ) -> list[str]:
     """Bring new texts into the stores, and note all of them down."""
     rows: list[TakenText] = []
@@ -149,7 +149,7 @@ def _take_texts(
             data = text.encode("utf-8")
             write_atomic(memory.project.store / name, data, replace=False)
             fresh.setdefault(id(memory), []).append(name)
-            note = f"{MINE if memory is layers.person else ''}{name}"
+            note = f"{MINE if memory is layers.of_person else ''}{name}"
             row = replace(row, was=digest(data))
         elif earlier is not None and earlier.note == note:
             row = replace(row, was=row.digest)
@@ -168,14 +168,14 @@ def _take_texts(
     ]
 
 
-def _note_having(layers: Layers, data: bytes) -> str | None:
+def _note_having(layers: Memory, data: bytes) -> str | None:
     """The note that has, or "" where a note once had, exactly these bytes."""
     for memory in layers.there():
-        prefix = MINE if memory is layers.person else ""
+        prefix = MINE if memory is layers.of_person else ""
         same = [each for each in memory.notes() if each.digest == digest(data)]
         if same:
             return f"{prefix}{same[0].file}"
-        history = memory._writer().history
+        history = memory.opened.writer().history
         if history and history.repository.ask("cat-file", "-e", history.blob_id(data)) is not None:
             return ""
     return None
@@ -205,7 +205,7 @@ def _kept_lines(memory: Memory, lines: Sequence[str], place: Path) -> list[str]:
 def rescue_lines(memory: Memory) -> list[str]:
     """Put what Claude wrote into the index of a store itself, and no note says, into the inbox,
     and make the index anew; sentences. To be called before a command makes it anew."""
-    store, history = memory.project.store, memory._writer().history
+    store, history = memory.project.store, memory.opened.writer().history
     try:
         data = read_regular(store / INDEX, _MOST_BYTES)
     except MdmemoryError:
@@ -229,7 +229,7 @@ def rescue_lines(memory: Memory) -> list[str]:
 
 
 def _drop_outdated(
-    layers: Layers, place: Path, known: Sequence[TakenText], now: Mapping[str, str]
+    layers: Memory, place: Path, known: Sequence[TakenText], now: Mapping[str, str]
 ) -> list[str]:
     """Remove what Claude removed, and name what it still says though the person does not."""
     sentences: list[str] = []

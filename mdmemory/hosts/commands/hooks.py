@@ -28,7 +28,7 @@ from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.hosts.conversation import Conversation, Shown, Spoken, refresh_index
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications
-from mdmemory.layers import Layers
+from mdmemory.memory import Memory
 
 _READINGS, _END, _SIZE = "readings", ".json", 10_000  # bytes of one file
 _NEEDED = (
@@ -49,8 +49,8 @@ class CommandHooks:
     """
 
     def __init__(
-        self, open_layers: Callable[[Path], Layers], start: Callable[[Path], Starter], log: Log, *,
-        open_typed: Callable[[Path], Layers] | None = None,
+        self, open_layers: Callable[[Path], Memory], start: Callable[[Path], Starter], log: Log, *,
+        open_typed: Callable[[Path], Memory] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._start, self._log = start, log
@@ -141,7 +141,7 @@ class CommandHooks:
             self._log.try_work("start", partial(withdraw_settings, environment, event.folder))
         return events.hook_output(event, text, self._event_lines(layers, event))
 
-    def _event_lines(self, layers: Layers, event: HookEvent) -> list[str]:
+    def _event_lines(self, layers: Memory, event: HookEvent) -> list[str]:
         """What the person is told at an event: what happened meanwhile, and what waits."""
         questions = _open_questions(layers) if event.kind == events.START else []
         tell = partial(self._notifications.at_event, layers, event.session)
@@ -171,7 +171,7 @@ class CommandHooks:
             lines = self._event_lines(layers, event)
         return answer_output(event, answer, lines, first)
 
-    def _hear_words(self, layers: Layers, event: HookEvent, role: str, words: str) -> None:
+    def _hear_words(self, layers: Memory, event: HookEvent, role: str, words: str) -> None:
         """Keep what was said as proof for a tool that another process runs."""
         from mdmemory.session import heard
 
@@ -205,7 +205,7 @@ class CommandHooks:
             self._log.try_work("end", partial(self._wait, layers, event.session, event.folder))
         return {}
 
-    def _wait(self, layers: Layers, session: str, folder: Path) -> None:
+    def _wait(self, layers: Memory, session: str, folder: Path) -> None:
         """Have a session read once it has been idle for a while."""
         project, log = layers.main.project, self._log.file
 
@@ -216,7 +216,7 @@ class CommandHooks:
         seconds, private = events.idle_seconds(project.settings), project.prepare_private()
         self._readings.put(session, seconds, read, private=private, folder=folder)
 
-    def _take_up(self, layers: Layers) -> None:
+    def _take_up(self, layers: Memory) -> None:
         """Have the sessions read that waited when the bridge before was killed."""
         if (private := layers.main.project.private) in self._taken_up:
             return
@@ -224,7 +224,7 @@ class CommandHooks:
         for session, folder in waiting_sessions(private):
             self._wait(layers, session, folder)
 
-    def _open(self, folder: Path) -> Layers:
+    def _open(self, folder: Path) -> Memory:
         layers = self._conversation.open(folder)
         if layers.there():
             self._log.try_work("reading", partial(self._take_up, layers))
@@ -244,7 +244,7 @@ def _warm_up() -> None:
     by_message.everyday_stems(_ANY)
 
 
-def _open_questions(layers: Layers) -> list[str]:
+def _open_questions(layers: Memory) -> list[str]:
     """What the person has to say before the project's store is used; [] for nothing."""
     question = layers.question
     return [question.sentences] if question is not None else []
@@ -290,7 +290,7 @@ class Starting:
         self._carried: BySession[Path] = BySession()  # by folder: what Claude itself puts there
         self._given: BySession[bool] = BySession()
 
-    def text(self, layers: Layers, event: HookEvent) -> str:
+    def text(self, layers: Memory, event: HookEvent) -> str:
         """The text for an event, "" where the session needs none. It goes with the start; of Gemini
         CLI with the first message, for what its start gives gets into the person's words, and is
         lost with them."""
@@ -303,7 +303,7 @@ class Starting:
         stores: list[tuple[str, Path]] = []
         for memory in layers.there():
             self._log.try_work("start", partial(refresh_index, memory))
-            stores.append((layers.of(memory), memory.project.store))
+            stores.append((memory.layer, memory.project.store))
         rest = [*filter(None, (self._log.try_work("start", each) for each in (
             partial(self._following.at_hand, layers.main, session),
             lambda: events.harmless_text(self._notifications.line(layers, session)),

@@ -27,7 +27,6 @@ from mdmemory.hosts.opencode.watching import (
     message_of,
     named_id,
 )
-from mdmemory.layers import Layers
 from mdmemory.memory import Memory
 from mdmemory.prompt.lines import of_summary
 from mdmemory.version import VERSION
@@ -47,8 +46,8 @@ class Hooks:
     """The methods of the bridge. `open_layers` and `open_typed` are the conversation's."""
 
     def __init__(
-        self, open_layers: Callable[[], Layers], start: Starter, log: Log, *,
-        open_typed: Callable[[], Layers] | None = None,
+        self, open_layers: Callable[[], Memory], start: Starter, log: Log, *,
+        open_typed: Callable[[], Memory] | None = None,
     ) -> None:  # fmt: skip
         self._start, self._log = start, log
         self._conversation = Conversation(open_layers, log, open_typed)
@@ -164,7 +163,7 @@ class Hooks:
         make = partial(self._session_prompt, layers, session)
         return {"text": self._frozen.get_or_make(session, make)}
 
-    def _session_prompt(self, layers: Layers, session: str) -> str:
+    def _session_prompt(self, layers: Memory, session: str) -> str:
         blocks = [
             partial(following.by_hand, layers, session),
             partial(self._following.at_hand, layers.main, session),
@@ -216,7 +215,7 @@ class Hooks:
         self._notifications.toast(of_summary(facts_of(layers, files)))
         return {"saved": files}
 
-    def _promote_session(self, layers: Layers, session: str, turns: Sequence[Turn]) -> list[str]:
+    def _promote_session(self, layers: Memory, session: str, turns: Sequence[Turn]) -> list[str]:
         if not layers.settings.switch("session.memory"):
             return []
         done = layers.promote(session, turns)
@@ -325,4 +324,4 @@ class Hooks:
     def _main(self) -> Memory | None:
         """The memory that sessions are followed in, or None where nothing was kept yet."""
         layers = self._open()
-        return layers.project or layers.person
+        return layers.first

@@ -14,7 +14,7 @@ from bench.speed.measure import Cost, Talking, of_process, peak_of
 from bench.speed.rows import Table
 from bench.speed.world import SCRIPT, World
 
-from mdmemory import Layers
+from mdmemory import Memory
 from mdmemory.hosts import launcher
 from mdmemory.hosts.bridge import asking
 
@@ -273,5 +273,5 @@ def hooks(table: Table, world: World, env: dict[str, str]) -> None:
             return do(asked)
 
         table.often(f"hook alone: {what}", world.size, without, 8)
-        Layers.open(world.project).settle_wishes()  # else the next events write thirty of them
+        Memory.around(world.project).settle_wishes()  # else the next events write thirty of them
     shutil.rmtree(asked.entry.folder, ignore_errors=True)

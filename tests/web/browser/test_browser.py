@@ -13,7 +13,7 @@ import pytest
 from pace import FULL, sample
 from playwright.sync_api import Error
 
-from mdmemory import Layers
+from mdmemory import Memory
 from mdmemory.review import waiting
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ PAGES = (
 )  # fmt: skip
 
 
-def layers(folder: Path) -> Layers:
-    return Layers.open(folder / "billing", environment=demo_store.environment(folder))
+def layers(folder: Path) -> Memory:
+    return Memory.around(folder / "billing", environment=demo_store.environment(folder))
 
 
 def base(page: Page) -> str:
