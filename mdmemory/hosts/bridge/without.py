@@ -26,7 +26,7 @@ from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import HookEvent
 from mdmemory.hosts.opencode.bridge import parse_request
 from mdmemory.store.project import Project, of_person, of_project
-from mdmemory.transcripts.turns import as_text
+from mdmemory.transcripts.turns import as_text, clean
 
 SOON = 5.0  # seconds that a bridge may need to start; until then another is only waited for
 LATER = 300.0  # seconds until what failed is tried again
@@ -184,11 +184,13 @@ def _start_text(event: HookEvent, stores: Stores) -> str:
 
 def _answer_prompt(event: HookEvent, stores: Stores) -> Alone:
     """Keep what the person asks to remember, and say so."""
+    first = _start_text(event, stores) if stores else ""
+    if not clean(event.words):  # what follows takes long to load
+        return Alone(events.hook_output(event, first))
     from mdmemory.capture import wishes
     from mdmemory.hosts import conversation, texts
     from mdmemory.hosts.commands.hooks import answer_output, spoken_message
 
-    first = _start_text(event, stores) if stores else ""
     command = texts.read_typed(event.words)
     if command is not None and command.name in conversation.TYPED:
         notice = f"mdmemory is just starting. Have the user type {command.name} once more."
