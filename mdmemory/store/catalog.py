@@ -130,7 +130,8 @@ class Catalog:
             self._database.leave_file(problem)
             self._version, self._seen = self._read_version(), self._read_seen()
         self.sight = sights.take_sight(self._folder, self._cache)
-        self.changed = bool(self._accepted) or self._seen.seal != self._sealed(self.sight.seal)
+        seal = f"{self._stamp} {self.sight.seal}"
+        self.changed = bool(self._accepted) or self._seen.seal != seal
         self.tree = "" if self.changed else self._seen.tree
         self._is_known = not self.changed  # whether the rows are what was seen
         self._is_ahead = False  # of what was seen of the files: some were written since
@@ -166,19 +167,15 @@ class Catalog:
         """Read the notes that do not look as remembered; of those that may wait, all."""
         if self._is_known:
             return
-        prints = self._prints_now()
+        # the state of each file; "" for one that may change again unseen, or is accepted
+        prints = {
+            file: f"{self._stamp} {print}" if print and file not in self._accepted else ""
+            for file, print in self.sight.trusted_prints().items()
+        }
         known = dict(self._database.connection.execute(_PRINTS))
-        stale = [file for file, now in prints.items() if not now or known.get(file) != now]
+        stale = {file: now for file, now in prints.items() if not now or known.get(file) != now}
         self._put_rows({**self._read_again(stale), **dict.fromkeys(known.keys() - prints.keys())})
         self._is_known = True
-
-    def _prints_now(self) -> dict[str, str]:
-        """The state of each file; "" for one that may change again unseen, or is `_accepted`."""
-        prints = self.sight.trusted_prints().items()
-        return {
-            file: f"{self._stamp} {print}" if print and file not in self._accepted else ""
-            for file, print in prints
-        }
 
     def _put_rows(self, rows: Rows) -> None:
         """Know these rows from now on."""
@@ -202,13 +199,10 @@ class Catalog:
         for name in ("files", "held", "_all_heads"):
             self.__dict__.pop(name, None)
 
-    def _sealed(self, seal: str) -> str:
-        return f"{self._stamp} {seal}"
-
     @property
     def seal(self) -> str:
         """One line that stands for all notes as they are, or "" while that is not sure."""
-        return "" if self.changed else self._sealed(self.sight.seal)
+        return "" if self.changed else f"{self._stamp} {self.sight.seal}"
 
     @property
     def is_index_known(self) -> bool:
@@ -358,7 +352,7 @@ class Catalog:
         is_settled = not self.waiting and newest < self.sight.clock - sights.RACY
         is_sealed = is_settled and not self.sight.young_files and not self._is_ahead
         seen = SavedState(
-            self._sealed(self.sight.seal_with(others)) if is_sealed else "-",
+            f"{self._stamp} {self.sight.seal_with(others)}" if is_sealed else "-",
             _short_digest(others) if is_settled else "-",
             self.tree,
         )
@@ -374,12 +368,11 @@ class Catalog:
         self._seen = seen
         return True
 
-    def _read_again(self, files: Sequence[str]) -> dict[str, CatalogRow | None]:
-        """The rows of these files, None for those that are gone."""
-        prints = self._prints_now() if files else {}
+    def _read_again(self, prints: Mapping[str, str]) -> dict[str, CatalogRow | None]:
+        """The rows of these files, each with its state now; None for those that are gone."""
         rows: dict[str, CatalogRow | None] = {}
         notes: dict[str, Note] = {}
-        for file in files:
+        for file in prints:
             try:
                 note = self._read(file)
             except NotFound:
