@@ -35,12 +35,12 @@ IN_YOUR_WORDS = "Remembered in your words: Deploys go out on Tuesdays only"
 
 def files(folder: Path) -> list[str]:
     """The notes of both layers."""
-    return [each.file for _, each in Memory.around(folder).notes()]
+    return [each.file for each in Memory.around(folder).notes()]
 
 
 def kept(folder: Path) -> list[Path]:
     """The wishes that no store has yet."""
-    return [path for box in Memory.around(folder)._layer_inboxes() for path in box.files()]
+    return [path for box in Memory.around(folder)._inboxes() for path in box.files()]
 
 
 def call(host: CommandHost, fact: str, said: str, **more: Any) -> Stored:
@@ -289,7 +289,7 @@ def test_the_command_takes_the_newest_change_back(host: CommandHost, words: str)
     output = host.say(words)
     assert "mdmemory did it" in context(output)
     assert "Taken back" in shown(output)
-    assert FILE not in {each.file for _, each in Memory.around(host.folder).notes()}
+    assert FILE not in {each.file for each in Memory.around(host.folder).notes()}
 
 
 def test_the_command_remember_stores_at_once_and_forget_is_left_to_the_assistant(
