@@ -40,7 +40,9 @@ class CustomBuildHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Write the files and name them to the builder."""
         self.folder = tempfile.mkdtemp()
-        clean = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": self.root}
+        # what a build needs lies where pip alone knows, and has told this process
+        places = os.pathsep.join([self.root, *filter(None, sys.path)])
+        clean = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": places}
         for wanted, place in PLACES.items():
             words = [sys.executable, "-B", __file__, wanted]
             made = subprocess.run(

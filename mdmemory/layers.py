@@ -180,7 +180,8 @@ class Layers:
         self._opened: OpenStore | None = None
         if project is not None:
             self._opened = OpenStore(project, layer, **how)
-            self._set_part(self)
+            self.of_project, self.of_person = (self, None) if layer == PROJECT else (None, self)
+            self.first = self
         self.start = start or self.project.root
 
     @classmethod
@@ -218,10 +219,8 @@ class Layers:
 
     def _open_part(self, project: Project, layer: str) -> Self:
         how = {"start": self.start, "places": self._places, "beside": self, **self._how}
-        return self._set_part(type(self)(project, layer=layer, **how))
-
-    def _set_part(self, part: Self) -> Self:
-        if part.layer == PROJECT:
+        part = type(self)(project, layer=layer, **how)
+        if layer == PROJECT:
             self.of_project = part
         else:
             self.of_person = part

@@ -303,7 +303,14 @@ class Memory(Layers):
         answers: list[Found] = []
         for part, name in asked:
             try:
-                answer = part._search_alone(query, k, source, at, report, meaning)
+                if source == "observations":
+                    answer = part.observations().search(query, k=k)
+                else:
+                    history = None if at is None else part.opened.history()
+                    answer = part.opened.search(source, meaning).find(
+                        query, k, self._clock().date(), source=source, report=report, at=at,
+                        history=history,
+                    )  # fmt: skip
             except UsageError:
                 raise
             except MdmemoryError as problem:
@@ -312,20 +319,11 @@ class Memory(Layers):
                 # it does not take the first one's answer away
                 self._tell(f"A store is left out. {problem.sentences}")
             else:
-                answers.append(search.answer.of_layer(answer, part.layer, name))
+                hits = (hit._replace(layer=part.layer, project=name) for hit in answer.hits)
+                answers.append(answer._replace(hits=tuple(hits)))
             source = "memory"
         joined = search.answer.join_stores(answers, k)
         return joined._replace(hits=self.mark_conflicts(joined.hits))
-
-    def _search_alone(
-        self, query: str, k: int, source: str, at: str | None, report: Report, meaning: bool
-    ) -> Found:
-        if source == "observations":
-            return self.observations().search(query, k=k)
-        opened = self.opened
-        today, history = self._clock().date(), None if at is None else opened.history()
-        find = opened.search(source, meaning).find
-        return find(query, k, today, source=source, report=report, at=at, history=history)
 
     def rebuild(self, *, search_only: bool = False, report: Report = lambda *_: None) -> Updated:
         """Make the search database anew, and without `search_only` MEMORY.md and the catalog."""

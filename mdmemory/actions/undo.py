@@ -68,22 +68,19 @@ def undo_changes(
     written meanwhile. Raises NotFound when there is nothing to undo.
     """
 
-    def chosen(history: History) -> list[Logged]:
-        return _session_writes(history, session) if session else [_choose_commit(history, id)]
-
     if agree is not None:
         from mdmemory.git.gitpython import open_history  # a person is asked, and no hook
 
         with writer.lock_store():  # what waits is committed by that
             history = open_history(writer.require_history(PATIENCE))
-            plans = [_plan_undo(history, entry) for entry in chosen(history)]
+            plans = [_plan_undo(history, entry) for entry in _choose_commits(history, id, session)]
         if not agree(plans):
             raise MdmemoryError("Nothing was undone.", "`mdmemory log` lists the changes.")
     with writer.lock_store():
         history = writer.require_history(PATIENCE)
         if agree is None:
-            return _take_back(writer, history, chosen(history))
-        entries = [_choose_commit(history, plan.commit) for plan in plans]
+            return _take_back(writer, history, _choose_commits(history, id, session))
+        entries = [each for plan in plans for each in _choose_commits(history, plan.commit)]
         return _take_back(writer, history, entries)
 
 
@@ -117,10 +114,12 @@ def _session_writes(history: History, session: str) -> list[Logged]:
     )
 
 
-def _choose_commit(history: History, id: str | None) -> Logged:
+def _choose_commits(history: History, id: str | None, session: str = "") -> list[Logged]:
+    if session:
+        return _session_writes(history, session)
     if id is None:
         if (newest := _find_newest(history)) is not None:
-            return newest
+            return [newest]
         raise NotFound(
             "There is nothing to undo: no change of a note.",
             "`mdmemory log` shows what was done; `mdmemory undo ID` takes back any of it.",
@@ -137,7 +136,7 @@ def _choose_commit(history: History, id: str | None) -> Logged:
         )
     if entry.commit in history.list_undone():
         raise NotFound(f"{id} is undone already.", "`mdmemory log` shows what was done.")
-    return entry
+    return [entry]
 
 
 def _find_newest(history: History) -> Logged | None:
@@ -149,7 +148,9 @@ def _find_newest(history: History) -> Logged | None:
             files = [file for group in entry.groups() for file in group]
             is_dropped = entry.get("Memory-Op") == leaving.KIND  # what waited left the inbox
             is_change = entry.get("Memory-Op") not in NO_CHANGES
-            about_notes = any(is_note_name(file) or file == LEDGER for file in files)
+            # what an erased note leaves of a conflict is nothing to bring back
+            known = () if entry.get(ERASED_TRAILER) else (LEDGER,)
+            about_notes = any(is_note_name(file) or file in known for file in files)
             if not undone and (is_dropped or (about_notes and is_change)):
                 return entry
         if limit is None or len(commits) < limit:

@@ -92,6 +92,10 @@ def load_settings(
     return Settings(values, origins, tuple(former))
 
 
+# nothing but comments and the setting `store`
+_ONLY_STORE = re.compile(r'(?:\s*+#[^\n]*\n)*+\s*+store = "([^"\\\n]+)"\s*')
+
+
 def _read_entries(path: Path | None) -> dict[str, object]:
     """The settings in a file, with dotted names for those in tables."""
     if path is None or not path.is_file():
@@ -106,9 +110,9 @@ def _read_entries(path: Path | None) -> dict[str, object]:
     if "\n[" in about:  # a person wrote a table behind it
         text_of_init = text
     plain = text_of_init.removesuffix(PERSONS_INDEX)
-    if store := _only_store(plain):
+    if only := _ONLY_STORE.fullmatch(plain):
         is_whole = plain == text_of_init
-        return {"store": store} | ({} if is_whole else {"index.max_chars": PERSONS_CHARS})
+        return {"store": only[1]} | ({} if is_whole else {"index.max_chars": PERSONS_CHARS})
     import tomllib
 
     try:
@@ -117,12 +121,6 @@ def _read_entries(path: Path | None) -> dict[str, object]:
         return flatten_table(table)
     except tomllib.TOMLDecodeError as problem:
         raise BadSetting(f"{path} is not valid TOML: {problem}.", "Correct that line.") from problem
-
-
-def _only_store(text: str) -> str:
-    """The store, if the text has nothing but comments and this setting; else ""."""
-    match = re.fullmatch(r'(?:\s*+#[^\n]*\n)*+\s*+store = "([^"\\\n]+)"\s*', text)
-    return match[1] if match else ""
 
 
 def flatten_table(table: Mapping[str, object], before: str = "") -> dict[str, object]:

@@ -229,10 +229,8 @@ class History:
 
     def list_differing(self, commit: str | None, ids: Mapping[str, str]) -> list[str]:
         """Those of the files that are not there at a commit with these object ids."""
-        if commit is None:
-            return [*ids]
-        paths = {self.prefix + file: id for file, id in ids.items()}
-        return [path[len(self.prefix) :] for path in self.objects.list_others(commit, paths)]
+        there = self.read_tree(commit, ids)
+        return [file for file, id in ids.items() if file not in there or there[file].id != id]
 
     def read_all(self, commit: str | None) -> dict[str, Blob]:
         """All that the whole tree of a commit holds, by its path from the top; links and submodules

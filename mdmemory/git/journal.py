@@ -109,7 +109,9 @@ class Journals:
             if put_index:
                 put_index(journal.id)
             # only now: an editor that was about to save has had its time
-            unchanged = {**unchanged, **replacement.settle_all(folder, journal.moves)}
+            for move in journal.moves:
+                if reason := replacement.settle(folder, move):
+                    unchanged = {**unchanged, move.file: reason}
             self.drop()
         except OSError as problem:
             why = problem.strerror or problem

@@ -118,7 +118,10 @@ class Objects:
     def files(self, commit: str, folder: str) -> dict[str, Blob]:
         """The files (links too) directly in a folder ("" for the top, no slash at its end)."""
         entries = self._read_folder(commit, folder)
-        return {to_text(n): _as_blob(entry) for n, entry in entries.items() if _is_file(entry)}
+        return {
+            to_text(n): Blob(entry[0].decode(), entry[1].hex())
+            for n, entry in entries.items() if _is_file(entry)
+        }  # fmt: skip
 
     def ids(self, commit: str, folder: str) -> dict[str, str]:
         """Their object ids alone: of thousands, in a third of the time."""
@@ -128,13 +131,10 @@ class Objects:
     def find_files(self, commit: str, paths: Iterable[str]) -> dict[str, Blob]:
         """Those of the files at these paths, from the top, that a commit has."""
         entries = self._find_entries(commit, paths)
-        return {path: _as_blob(entry) for path, entry in entries if entry and _is_file(entry)}
-
-    def list_others(self, commit: str, ids: Mapping[str, str]) -> list[str]:
-        """The paths at which a commit has no file of the id given."""
-        entries = self._find_entries(commit, ids)
-        there = ((path, entry and _is_file(entry) and entry[1].hex()) for path, entry in entries)
-        return [path for path, id in there if id != ids[path]]
+        return {
+            path: Blob(entry[0].decode(), entry[1].hex())
+            for path, entry in entries if entry and _is_file(entry)
+        }  # fmt: skip
 
     def _find_entries(
         self, commit: str, paths: Iterable[str]
@@ -323,10 +323,6 @@ def _is_folder(entry: tuple[bytes, bytes]) -> bool:
 
 def _is_file(entry: tuple[bytes, bytes]) -> bool:
     return entry[0][:2] in (b"10", b"12")  # neither a folder (40000) nor a submodule (160000)
-
-
-def _as_blob(entry: tuple[bytes, bytes]) -> Blob:
-    return Blob(entry[0].decode(), entry[1].hex())
 
 
 # Objects that lie one by one become packs, as behind a person's own `git commit` now and then. Each

@@ -152,11 +152,6 @@ def install_all(folder: Path, moves: Sequence[Move]) -> Kept:
     return reasons
 
 
-def settle_all(folder: Path, moves: Sequence[Move]) -> Kept:
-    """Drop all old bytes; those that were not old after all, and where they are."""
-    return {move.file: why for move in moves if (why := settle(folder, move))}
-
-
 def install(folder: Path, move: Move) -> str | None:
     """Bring one file from old to new, whatever was done of it before; why it was kept, if so."""
     path = folder / move.file

@@ -11,7 +11,7 @@ import re
 import signal
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,7 +88,14 @@ def run(
 
     require_utf8(words)
     begun, limit = time.monotonic(), seconds + len(data) / _PACE
-    with _make_input(data) as given:
+    given: dict[str, Any] = {"input": data}
+    with ExitStack() as opened:
+        if len(data) >= _MUCH and hasattr(os, "memfd_create"):
+            # a file in memory: through a pipe it would go 4 KB at a time
+            file = opened.enter_context(open(os.memfd_create("git"), "w+b"))
+            file.write(data)
+            file.seek(0)
+            given = {"stdin": file}
         try:
             done = subprocess.run(
                 ["git", *SAFE, *words], cwd=folder, env=environment(extra),
@@ -156,19 +163,6 @@ class Repository:
         """What `git words...` prints, or None where it ends with an error: a no to a question."""
         done = self.git(folder or self.top, words, data=data, seconds=self.patience)
         return done.stdout if done.returncode == 0 else None
-
-
-@contextmanager
-def _make_input(data: bytes) -> Iterator[dict[str, Any]]:
-    """The words with which `subprocess` gives a process its input."""
-    if len(data) < _MUCH or not hasattr(os, "memfd_create"):
-        yield {"input": data}
-        return
-    # a file in memory: through a pipe it would go 4 KB at a time
-    with open(os.memfd_create("git"), "w+b") as file:
-        file.write(data)
-        file.seek(0)
-        yield {"stdin": file}
 
 
 def run_in_time(

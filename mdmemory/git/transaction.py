@@ -191,24 +191,23 @@ class Transactions:
 
     # what git was told not to look at
 
-    def list_unseen(self, files: Sequence[str]) -> dict[str, str]:
-        """Which of these files we cannot commit as they are, and why: a promise we cannot keep."""
-        return self._find_closed(files, self.history.list_closed(files))
+    def list_unseen(
+        self, files: Sequence[str], staged: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        """Which of these files we cannot commit as they are, and why: a promise we cannot keep.
+        `staged`: of the files in the index, why git does not look at them ("": it does)."""
+        staged = self.history.list_closed(files) if staged is None else staged
+        ignored = self.history.list_ignored(file for file in files if file not in staged)
+        reasons = dict.fromkeys(ignored, "is ignored by git")
+        return reasons | {file: why for file in files if (why := staged.get(file))}
 
     def require_seen(self, files: Sequence[str], staged: Mapping[str, str] | None = None) -> None:
         """Raise RepositoryState where one of these files cannot be committed as it is."""
-        closed = self.list_unseen(files) if staged is None else self._find_closed(files, staged)
-        for file, why in closed.items():
+        for file, why in self.list_unseen(files, staged).items():
             raise RepositoryState(
                 f"{file} {why}, so its bytes cannot be put where an undo would find them.",
                 f"Undo that first; `git check-ignore -v {file}` or `git ls-files -v` shows it.",
             )
-
-    def _find_closed(self, files: Sequence[str], staged: Mapping[str, str]) -> dict[str, str]:
-        """`staged`: of the files in the index, why git does not look at them ("": it does)."""
-        ignored = self.history.list_ignored(file for file in files if file not in staged)
-        reasons = dict.fromkeys(ignored, "is ignored by git")
-        return reasons | {file: why for file in files if (why := staged.get(file))}
 
     # the write
 
@@ -347,7 +346,8 @@ def _resume(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
         transactions.journals.drop()
         kept = (f"{file}: {why}." for file, why in apart.items())
         return ("A write that was interrupted is given up.", *kept)
-    late = replacement.settle_all(folder, theirs)  # the old text is in the branch
+    # the old text is in the branch
+    late = {move.file: why for move in theirs if (why := replacement.settle(folder, move))}
     steps = [move for move in journal.moves if move.file in ours]
     if not had_lock:  # without what a person staged since they removed our lock
         staged, old = history.read_index(ours), history.read_tree(journal.base, ours)

@@ -6,6 +6,7 @@ words matched, and the reader judges. Only of the best few chunks the text is lo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -87,7 +88,7 @@ def _find_best(
     places = TURNS if source == SESSIONS else 1
     facts = ((c, rows[c].file, f"{rows[c].description}\n{rows[c].text}") for c in order)
     best = ranking.fold_hits(facts, k, places)
-    hits = tuple(_answering_hit(rows[c], scores[c], text) for c in best)
+    hits = tuple(make_hit(rows[c], scores[c], text) for c in best)
     return Found(mode, hits, sentences), len(scores)
 
 
@@ -101,19 +102,17 @@ def meant_chunks(near: Mapping[int, float], low: float) -> dict[int, float]:
     return {chunk: cosine for chunk, cosine in near.items() if cosine > least}
 
 
-def make_hit(row: Row, score: float) -> Hit:
-    """A place as a hit, whatever was asked."""
-    return Hit(
+def make_hit(row: Row, score: float, query: str | None = None) -> Hit:
+    """A place as a hit; where a `query` was asked, with what it says to that."""
+    hit = Hit(
         row.file, row.name, row.start, row.end, round(score, 4), row.source, row.text,
         row.title or row.name, row.date, row.status, cited=row.cites,
     )  # fmt: skip
-
-
-def _answering_hit(row: Row, score: float, query: str) -> Hit:
+    if query is None:
+        return hit
     title = row.title or (row.description if row.source == MEMORY else "") or row.name
     texts = (row.name.replace("-", " "), row.title, row.description, row.text)
     matched = matched_words(texts, query)
-    hit = make_hit(row, score)
     return hit._replace(title=title, description=row.description, matched=matched)
 
 
@@ -145,7 +144,9 @@ def _score_words(
         if term.weight != 1 and not (term.weight and is_scored):
             continue  # a light word of many tells nothing
         rarity = ranking.word_rarity(count, total)
-        lift = rarity - ranking.scored_rarity(count, total) if is_scored else rarity
+        # bm25 has nothing for a word that half of all chunks have
+        scored = math.log((total - count + 0.5) / (count + 0.5)) if is_scored else 0.0
+        lift = rarity - max(0.0, scored)
         chunks = database.having(term, among) if count else set()
         head = database.having(term, chunks, head=True) if lift > ranking.HEADED else set()
         matches.append(TermMatch(term.weight * rarity, chunks, term.sure, count, lift, head))
@@ -209,12 +210,6 @@ def merge_sources(results: Sequence[Found], k: int) -> Found:
     mode = next((mode for mode in ("hybrid", "vectors") if mode in modes), "keyword")
     sentences = dict.fromkeys(sentence for each in results for sentence in each.said)
     return Found(mode, tuple(sorted(best_notes, key=_rank_hit)), tuple(sentences))
-
-
-def of_layer(result: Found, layer: str, project: str) -> Found:
-    """What one store answered, each hit with whose it is."""
-    hits = (hit._replace(layer=layer, project=project) for hit in result.hits)
-    return result._replace(hits=tuple(hits))
 
 
 def join_stores(results: Sequence[Found], k: int) -> Found:

@@ -385,12 +385,12 @@ class Database(ABC):
 
     def follow(
         self, source: str, now: Mapping[str, str],
-        make: Callable[[Sequence[str]], Iterable[Document]],
+        make: Callable[[Mapping[str, str]], Iterable[Document]],
         report: Callable[[int, int, str], None], what: str, together: int = BATCH,
     ) -> list[str]:  # fmt: skip
         """Bring a source up to date with the files of `now`, each with its print ("": it is made
-        each time); the files that were different. `make` gives the documents of some: none of what
-        cannot be read now."""
+        each time); the files that were different. `make` gives the documents of some, which it gets
+        with the digests that are known of them ("": none): none of what cannot be read now."""
         known = self.prints(source)
         different = [file for file in known if file not in now]
         if different:
@@ -401,8 +401,9 @@ class Database(ABC):
         for at in range(0, len(stale), together):
             report(at, len(stale), what)
             documents, same = [], {}
-            for each in make(stale[at : at + together]):
-                print, digest = known.get(each.file, ("", None))
+            some = {file: known.get(file, ("", "")) for file in stale[at : at + together]}
+            for each in make({file: digest for file, (_, digest) in some.items()}):
+                print, digest = some[each.file]
                 if digest != each.digest:
                     documents.append(each)
                 elif print != each.print:

@@ -54,7 +54,7 @@ class Folders:
             now = dict([*now.items()][:MOST])
         long: list[str] = []
 
-        def read_files(files: Sequence[str]) -> Iterator[Document]:
+        def read_files(files: Mapping[str, str]) -> Iterator[Document]:
             for file in files:
                 if (data := _read_head(file)) is not None:
                     long.extend([file] if len(data) > LONGEST else [])
@@ -179,8 +179,8 @@ class Transcripts:
         files = self._session_files(known)
         now |= {name: print for name, (print, _, _) in files.items()}
 
-        def read_sessions(names: Sequence[str]) -> Iterator[Document]:
-            for name, transcript in self._read(names, files, sentences):
+        def read_sessions(names: Mapping[str, str]) -> Iterator[Document]:
+            for name, transcript in self._read([*names], files, sentences):
                 yield self._make_document(name, now[name], transcript)
 
         database.follow(SESSIONS, now, read_sessions, report, "sessions for search", _TOGETHER)

@@ -5,7 +5,7 @@ A held note is never put in: of it only the file's state is kept, so as not to r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -45,11 +45,14 @@ def update_notes(
     prints = sight.trusted_prints().items()
     now = {file: print for file, print in prints if file not in waiting}
 
-    def read_notes(files: Sequence[str]) -> Iterator[Document]:
-        for file in files:
+    def read_notes(files: Mapping[str, str]) -> Iterator[Document]:
+        for file, known in files.items():
             with suppress(NotFound):  # removed between the look and the reading
                 stored = store.read(file)
-                yield note_document(stored, now[file], is_held(stored.note))
+                if stored.digest == known:  # only its print is another one
+                    yield Document(MEMORY, file, now[file], known)
+                else:
+                    yield note_document(stored, now[file], is_held(stored.note))
 
     different = database.follow(MEMORY, now, read_notes, report, "notes for search")
     if len(different) > MANY:
@@ -96,7 +99,7 @@ def fill_from_commit(
     modes = ("100644", "100755")  # no links
     ids = {f: blob.id for f, blob in tree.items() if is_note_name(f) and blob.mode in modes}
 
-    def read_notes(files: Sequence[str]) -> Iterator[Document]:
+    def read_notes(files: Mapping[str, str]) -> Iterator[Document]:
         things = history.objects.read([ids[file] for file in files])
         for file, thing in zip(files, things, strict=True):
             if thing is not None:

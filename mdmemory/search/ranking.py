@@ -99,11 +99,6 @@ def rarest_terms(counted: Iterable[tuple[int, T]], most: int) -> list[T]:
     return rare
 
 
-def scored_rarity(holders: int, total: int) -> float:
-    """The same as bm25 has it: nothing for a word that half of all chunks have."""
-    return max(0.0, math.log((total - holders + 0.5) / (holders + 0.5)))
-
-
 def find_lifts(terms: Iterable[TermMatch]) -> dict[int, float]:
     """What the common words that a chunk has add to its bm25: a name that half of the notes have
     still tells who is meant."""

@@ -10,7 +10,6 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -125,34 +124,35 @@ class Catalog:
     def _look_anew(self) -> None:
         """See the folder as it is, and what was saved of it."""
         try:
-            self._version, self._seen = self._read_version(), self._read_seen()
+            self._version, self._seen = self._read_state()
         except _FAILURES as problem:
             self._database.leave_file(problem)
-            self._version, self._seen = self._read_version(), self._read_seen()
+            self._version, self._seen = self._read_state()
         self.sight = sights.take_sight(self._folder, self._cache)
         seal = f"{self._stamp} {self.sight.seal}"
         self.changed = bool(self._accepted) or self._seen.seal != seal
         self.tree = "" if self.changed else self._seen.tree
         self._is_known = not self.changed  # whether the rows are what was seen
         self._is_ahead = False  # of what was seen of the files: some were written since
-        self._forget_answers()
+        self._answers: dict[str, Any] = {}  # what was asked of the rows as they are
 
-    def _read_version(self) -> int:
-        """A number that is another one as soon as somebody else has written into the file."""
-        version: int = self._database.connection.execute("PRAGMA data_version").fetchone()[0]
-        return version
-
-    def _read_seen(self) -> SavedState:
-        return SavedState(*self._database.connection.execute("SELECT * FROM seen").fetchone())
+    def _read_state(self) -> tuple[int, SavedState]:
+        """A number that is another one as soon as somebody else has written into the file, and what
+        was saved."""
+        database = self._database.connection
+        version: int = database.execute("PRAGMA data_version").fetchone()[0]
+        return version, SavedState(*database.execute("SELECT * FROM seen").fetchone())
 
     def _ask(self, act: Callable[[sqlite3.Connection], Any]) -> Any:
         """What `act` makes of the rows, once they are what was seen of the notes; it is done again
         where another process wrote meanwhile, and without the file where that fails."""
         while True:
             try:
-                self._bring_rows()
+                if not self._is_known:
+                    self._bring_rows()
+                    self._is_known = True
                 answer = act(self._database.connection)
-                if self._read_version() == self._version:
+                if self._read_state()[0] == self._version:
                     return answer
             except _FAILURES as problem:
                 self._database.leave_file(problem)
@@ -165,8 +165,6 @@ class Catalog:
 
     def _bring_rows(self) -> None:
         """Read the notes that do not look as remembered; of those that may wait, all."""
-        if self._is_known:
-            return
         # the state of each file; "" for one that may change again unseen, or is accepted
         prints = {
             file: f"{self._stamp} {print}" if print and file not in self._accepted else ""
@@ -175,14 +173,13 @@ class Catalog:
         known = dict(self._database.connection.execute(_PRINTS))
         stale = {file: now for file, now in prints.items() if not now or known.get(file) != now}
         self._put_rows({**self._read_again(stale), **dict.fromkeys(known.keys() - prints.keys())})
-        self._is_known = True
 
     def _put_rows(self, rows: Rows) -> None:
         """Know these rows from now on."""
         if not rows:
             return
         with database_file.write_transaction(self._database.connection) as database:
-            seen = self._read_seen()._replace(seal="-", tree="")
+            seen = self._read_state()[1]._replace(seal="-", tree="")
             if seen.others != "-":  # does the index still say what they say?
                 query = f"SELECT {', '.join(_SHOWN)} FROM note WHERE file = ?"
                 before = [database.execute(query, (file,)).fetchone() for file in rows]
@@ -192,12 +189,7 @@ class Catalog:
             database.executemany("DELETE FROM note WHERE file = ?", gone)
             database.executemany(_PUT, filter(None, rows.values()))
             database.execute(_REMEMBER, seen)
-        self._seen = seen
-        self._forget_answers()
-
-    def _forget_answers(self) -> None:
-        for name in ("files", "held", "_all_heads"):
-            self.__dict__.pop(name, None)
+        self._seen, self._answers = seen, {}
 
     @property
     def seal(self) -> str:
@@ -214,12 +206,16 @@ class Catalog:
         is_older = self._is_ahead or self._is_overtaken
         return not is_older and self._seen.others == _short_digest(self.sight.others)
 
-    @cached_property
+    @property
     def files(self) -> Sequence[str]:
         """The files of all notes, sorted."""
         if not self.changed:
             return self.sight.files
-        return [file for (file,) in self._query_rows("SELECT file FROM note ORDER BY file")]
+        if "files" not in self._answers:
+            rows = self._query_rows("SELECT file FROM note ORDER BY file")
+            self._answers["files"] = [file for (file,) in rows]
+        files: list[str] = self._answers["files"]
+        return files
 
     @property
     def names(self) -> Sequence[str]:
@@ -228,11 +224,10 @@ class Catalog:
 
     def heads(self) -> Sequence[Head]:
         """The heads of all notes, sorted by file."""
-        return self._all_heads
-
-    @cached_property
-    def _all_heads(self) -> list[Head]:
-        return self._unpack_heads()
+        if "heads" not in self._answers:
+            self._answers["heads"] = self._unpack_heads()
+        heads: list[Head] = self._answers["heads"]
+        return heads
 
     def heads_of(self, files: Collection[str]) -> list[Head]:
         """The heads of those of these files that are notes, sorted by file."""
@@ -265,15 +260,19 @@ class Catalog:
         query, wanted = "SELECT file FROM note WHERE instr(head, ?) ORDER BY file", json.dumps(text)
         return [file for (file,) in self._query_rows(query, (wanted[1:-1],))]
 
-    @cached_property
+    @property
     def held(self) -> frozenset[str]:
         """The files that are on hold: they seem to hold a secret, or wait for a person."""
         return frozenset(self._filled_column("held"))
 
     def _filled_column(self, column: str) -> dict[str, str]:
         """What a column says of the notes of which it says anything, by file, sorted."""
-        where = f"WHERE {column} <> '' ORDER BY file"
-        return dict(self._query_rows(f"SELECT file, {column} FROM note {where}"))
+        if column not in self._answers:
+            where = f"WHERE {column} <> '' ORDER BY file"
+            rows = self._query_rows(f"SELECT file, {column} FROM note {where}")
+            self._answers[column] = dict(rows)
+        filled: dict[str, str] = self._answers[column]
+        return filled
 
     @property
     def waiting(self) -> dict[str, str]:
@@ -285,7 +284,7 @@ class Catalog:
     def accept(self, files: Iterable[str]) -> None:
         """Know that these files wait no more: a commit is about to hold them."""
         self._accepted |= self.waiting.keys() & {*files}
-        self.changed, self._is_known = True, False
+        self.changed, self._is_known, self._answers = True, False, {}
 
     def look(self) -> sights.Sight:
         """The folder as it was seen when this was made, or (after a write) as it is now."""
@@ -298,14 +297,9 @@ class Catalog:
 
     def know_blobs(self, blobs: Mapping[str, str]) -> None:
         """Know of these files what git calls the bytes that they had when they were read."""
-        ids = [(id, file) for file, id in blobs.items()]
-
-        def put(database: sqlite3.Connection) -> None:
-            with database_file.write_transaction(database):
-                database.executemany("UPDATE note SET blob = ? WHERE file = ?", ids)
-
-        if ids:
-            self._ask(put)
+        if blobs:
+            ids = "FROM json_each(?) AS given WHERE note.file = given.key"
+            self._query_rows(f"UPDATE note SET blob = given.value {ids}", (json.dumps({**blobs}),))
 
     def know_tree(self, tree: str) -> None:
         """Know what git calls a folder of just these notes; for the next command, if they are still
@@ -313,7 +307,7 @@ class Catalog:
         self.tree = tree
         query, values = "UPDATE seen SET tree = ? WHERE seal = ?", (tree, self._seen.seal)
         if self._seen.seal != "-":
-            self._ask(lambda database: database.execute(query, values))
+            self._query_rows(query, values)
 
     def foresee_rows(self, replaced: Mapping[str, Note | None]) -> Rows:
         """What will be known of these notes once they are in place (None: gone)."""
@@ -350,7 +344,7 @@ class Catalog:
             return self._cache is not None
         # what waits is looked at again by each command: a commit may have come to hold it
         is_settled = not self.waiting and newest < self.sight.clock - sights.RACY
-        is_sealed = is_settled and not self.sight.young_files and not self._is_ahead
+        is_sealed = is_settled and all(self.sight.trusted_prints().values()) and not self._is_ahead
         seen = SavedState(
             f"{self._stamp} {self.sight.seal_with(others)}" if is_sealed else "-",
             _short_digest(others) if is_settled else "-",
@@ -360,7 +354,7 @@ class Catalog:
             return False
         try:
             with database_file.write_transaction(self._database.connection) as database:
-                if self._is_overtaken or self._read_version() != self._version:
+                if self._is_overtaken or self._read_state()[0] != self._version:
                     seen = SavedState()
                 database.execute(_REMEMBER, seen)
         except sqlite3.Error:

@@ -115,6 +115,7 @@ class DatabaseFile:
         tell: Callable[[str], None] | None = None,
     ) -> None:  # fmt: skip
         self.trouble: NoState | None = None
+        self.lasts = path is not None  # whether what is put in outlives this object
         self._place, self._migrations, self._tell = path, migrations, tell
         try:
             if path is not None:
@@ -132,11 +133,6 @@ class DatabaseFile:
     # with whoever had it last: a connection holds itself in a circle
     __del__ = close
 
-    @property
-    def lasts(self) -> bool:
-        """Whether what is put in outlives this object."""
-        return self._place is not None and self.trouble is None
-
     def leave_file(self, problem: Exception) -> None:
         """Go on without a file that fails, with what can still be read of it; of one that is
         derived and damaged nothing counts. Raises a defect of ours."""
@@ -153,7 +149,7 @@ class DatabaseFile:
         self._lose_file(reason or NoState(str(self._place), *_SAID[_CORRUPT[0]]))
 
     def _lose_file(self, problem: NoState) -> None:
-        self.trouble = problem
+        self.trouble, self.lasts = problem, False
         if self._tell:
             self._tell(problem.told())
 

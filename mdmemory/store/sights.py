@@ -49,18 +49,15 @@ class Sight:
     _has_other_names: bool = False  # of a file: what is written by those goes unreported
 
     @property
-    def young_files(self) -> set[str]:
-        """The files that changed so recently that they may change again unseen."""
-        return {file for file, time in self.times.items() if time >= self.clock - RACY}
-
-    @property
     def files(self) -> list[str]:
         """The files of the notes, sorted."""
         return [*self.prints]
 
     def trusted_prints(self) -> dict[str, str]:
-        """The states to be remembered: "" for a file that may change again unseen."""
-        return self.prints | dict.fromkeys(self.young_files, "")
+        """The states to be remembered: "" for a file that changed so recently that it may change
+        again unseen."""
+        young = (file for file, time in self.times.items() if time >= self.clock - RACY)
+        return self.prints | dict.fromkeys(young, "")
 
     @cached_property
     def seal(self) -> str:
@@ -161,7 +158,11 @@ def take_sight(folder: Path, cache: Path | None) -> Sight:
     NoStore where it cannot be listed."""
     # In this order: what changes after the clock was read is too young to be trusted, and what
     # changes after the look has another print the next time.
-    clock = _clock_ns(cache) if cache else 0
+    clock = 0
+    with suppress(OSError):
+        if cache:  # the file system's own idea of now (ns): its clock, not ours, stamps the notes
+            os.utime(cache.parent, follow_symlinks=False)
+            clock = os.lstat(cache.parent).st_mtime_ns
     if not _is_on:
         return _see_folder(folder, clock)
     with _watching:
@@ -190,9 +191,11 @@ def _see_folder(
         notes = [name for name in names if is_note_name(name)]
         # a note's name is UTF-8
         for file in sorted(n for n in notes if n.encode(errors="ignore").decode() == n):
-            if (now := _note_stat(handle, file)) is not None:
-                sight.prints[file], sight.times[file] = _stat_print(now), now.st_ctime_ns
-                sight._has_other_names |= now.st_nlink > 1
+            with suppress(FileNotFoundError):  # removed since the listing
+                now = os.stat(as_given(file), dir_fd=handle, follow_symlinks=False)
+                if S_ISREG(now.st_mode):
+                    sight.prints[file], sight.times[file] = _stat_print(now), now.st_ctime_ns
+                    sight._has_other_names |= now.st_nlink > 1
     finally:
         os.close(handle)
     if before is not None:  # what was seen then of the notes that have none of these names
@@ -202,15 +205,6 @@ def _see_folder(
         sight.times |= {file: before.times[file] for file in known}
     sight.others = other_states(folder)[0]
     return sight
-
-
-def _note_stat(handle: int, file: str) -> os.stat_result | None:
-    """The state of a note in an open folder; None where there is none of this name."""
-    try:
-        status = os.stat(as_given(file), dir_fd=handle, follow_symlinks=False)
-    except FileNotFoundError:
-        return None  # removed since the listing
-    return status if S_ISREG(status.st_mode) else None
 
 
 def _stat_print(status: os.stat_result) -> str:
@@ -227,16 +221,6 @@ def other_states(folder: Path) -> tuple[str, int]:
             status = os.lstat(folder / name)
             prints[-1], newest = _stat_print(status), max(newest, status.st_ctime_ns)
     return "\n".join(prints), newest
-
-
-def _clock_ns(cache: Path) -> int:
-    """The file system's own idea of now (ns), or 0: its clock, not ours, stamps the notes."""
-    folder = cache.parent
-    try:
-        os.utime(folder, follow_symlinks=False)
-        return os.lstat(folder).st_mtime_ns
-    except OSError:
-        return 0
 
 
 # --- what changed in a folder, as Linux tells it: an event is in the queue before the call that

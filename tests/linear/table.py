@@ -460,7 +460,7 @@ EVERY = (
     row(stamps.drop_stamp, stamps),
     row(lambda text: protocol._split_sections(text), protocol),
     row(_setting, table),
-    row(settings._only_store, settings),
+    row(lambda text: settings._ONLY_STORE.fullmatch(text), settings),
     row(repositories.parse_remote, repositories),
     row(citation.parse, citation),
     row(lambda text: citation.MAY_CITE.search(text), citation, "may_cite", NOTE),

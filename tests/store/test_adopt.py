@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pace import FULL
@@ -14,6 +15,7 @@ from mdmemory import Memory
 from mdmemory.errors import BadNote, MdmemoryError
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import History
+from mdmemory.store import sights
 from mdmemory.store.adopt import SETTLED
 from mdmemory.store.store import Store
 from mdmemory.store.strangers import sync_copies
@@ -46,7 +48,14 @@ def add(memory: Memory, name: str, text: str = "") -> Path:
 def wait_for(memory: Memory, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Let the file system's clock say that so many seconds went by."""
     later = int((time.time() + seconds) * 1e9)
-    monkeypatch.setattr("mdmemory.store.sights._clock_ns", lambda _: later)
+    take = sights.take_sight
+
+    def take_later(*where: Any) -> sights.Sight:
+        sight = take(*where)
+        sight.clock = later
+        return sight
+
+    monkeypatch.setattr(sights, "take_sight", take_later)
 
 
 def head(memory: Memory, git: Git, *words: str) -> str:

@@ -409,10 +409,8 @@ def test_only_what_changed_is_looked_at(watched: Path, monkeypatch: pytest.Monke
     for number in range(20):
         (watched / f"user-{number}.md").touch()
     sighted(watched)
-    files, before = [], sights._note_stat
-    monkeypatch.setattr(
-        sights, "_note_stat", lambda at, file: files.append(file) or before(at, file)
-    )
+    files, before = [], sights.as_given
+    monkeypatch.setattr(sights, "as_given", lambda file: files.append(file) or before(file))
     (watched / "user-7.md").write_text("other", encoding="utf-8")
     replaced(watched / "user-9.md")
     assert len(sights.take_sight(watched, None).files) == 21
