@@ -137,3 +137,18 @@ def test_the_demo_runs_from_the_installed_wheel(installed: Path, tmp_path: Path)
     done = run(installed, "-P", "-m", "mdmemory", "demo", "demo", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "demo/mdmemory/billing/feedback-prefers-pnpm.md").is_file()
+
+
+def test_a_build_finds_what_its_frontend_put_on_its_path_alone(tmp_path: Path) -> None:
+    # pip builds in a Python without packages, and names their folder to the first process alone
+    venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
+    script = f"import sys; sys.path += [{str(ROOT)!r}, {sysconfig.get_path('purelib')!r}]\n" + (
+        "from hatch_build import CustomBuildHook, PLACES\n"
+        f"hook = CustomBuildHook({str(ROOT)!r}, {{}}, None, None, '', 'wheel')\n"
+        "data = {'shared_data': {}}\n"
+        "hook.initialize('standard', data)\n"
+        "hook.finalize('standard', data, '')\n"
+        "print(sorted(data['shared_data'].values()) == sorted(PLACES.values()))\n"
+    )
+    done = run(tmp_path / "bare/bin/python", "-c", script, folder=tmp_path)
+    assert (done.stdout, done.stderr) == ("True\n", "")

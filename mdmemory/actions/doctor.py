@@ -204,7 +204,7 @@ def _check_lost(writer: Writer) -> Iterator[Finding]:
 
 def _check_copies(writer: Writer) -> Iterator[Finding]:
     catalog = writer.refresher.catalog()
-    for file, base in sorted(sync_copies(catalog.files, catalog.names).items()):
+    for file, base in sorted(sync_copies(catalog.names).items()):
         what = "Remove it." if base in GENERATED else "Settle it: `mdmemory review`."
         message = f"It is another text of {base}, which a sync tool kept, and is not listed. {what}"
         yield Finding("copies", "warning", file, message)

@@ -92,7 +92,7 @@ def add(
                 if _is_superseded(stored):
                     return _restore_note(writer, stored, today)
                 return unchanged_note(stored)
-        free = limits.free_name(name, type, taken_names(store, catalog.names))
+        free = limits.free_name(name, type, taken_names(store, catalog.names.values()))
         metadata = {"source": source, "created": today, "updated": today}
         text = editing.compose(
             name=free, type=type, description=description, body=body, kind=kind,

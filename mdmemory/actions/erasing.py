@@ -73,6 +73,15 @@ def erase_note(writer: Writer, name: str, agree: Agree) -> Erased:
         plan = _plan_erasure(writer, history, name)
     if not agree(plan):
         raise MdmemoryError("Nothing was erased.", "`mdmemory log` lists what was done.")
+    try:
+        return _erase_files(writer, history, plan)
+    except KeyboardInterrupt as problem:
+        again = f"Run `mdmemory forget {plan.name} --erase` again; it does what is left."
+        raise MdmemoryError("The erase was interrupted and may be unfinished.", again) from problem
+
+
+def _erase_files(writer: Writer, history: History, plan: Erasable) -> Erased:
+    """Erase what was agreed to."""
     if plan.there:
         editing.remove_note(writer, plan.there[0])
     with writer.lock_store():

@@ -45,7 +45,7 @@ def project_around(start: Path) -> repositories.Repository:
         raise NoStore(f"There is no folder {start}.", "Name the project's folder.")
     repository = repositories.find(start)
     if repository is None:
-        raise NoStore(f"{start} is in no git repository, by which its store could be known.",
+        raise NoStore(f"{start.absolute()} is in no git repository, which a store needs.",
                       f"Make it one with `git init`. {_ELSEWHERE}")  # fmt: skip
     persons = os.path.realpath(os.path.expanduser("~"))
     if Path(persons).is_relative_to(os.path.realpath(repository.top)):

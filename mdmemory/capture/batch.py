@@ -196,7 +196,7 @@ class Batch:
     @cached_property
     def _names_taken(self) -> set[str]:
         refresher = self.writer.refresher
-        return taken_names(refresher.store, refresher.catalog().names)
+        return taken_names(refresher.store, refresher.catalog().names.values())
 
     def _take_put(self, old: StoredNote | None, note: Note, outcome: str, verb: str) -> Put:
         """Have a note as it will be, in place of `old`, in the commit."""

@@ -69,7 +69,7 @@ def create_note(
     with writer.lock_store():
         check_new(name, fresh.head.type, fresh.text)
         _refuse_suspicious(fresh.text)
-        names = taken_names(writer.refresher.store, writer.refresher.catalog().names)
+        names = taken_names(writer.refresher.store, writer.refresher.catalog().names.values())
         if {file.casefold(), name.casefold()} & names:
             raise BadNote(f"The name {name} is taken.", "Choose another name.", code="taken")
         return _write_note(writer, file, fresh, None, session, today)

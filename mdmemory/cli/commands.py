@@ -208,6 +208,8 @@ def _dispatch_words(words: Sequence[str]) -> int:
     if (name := first.command) is None:
         top.print_help()
         return 2
+    if name == "help":  # what other programs have
+        return _dispatch_words([*words[words.index(name) + 1 :], "--help"])
     module = next((module for command, module, _ in COMMANDS if command == name), None)
     if module is None:
         import difflib  # only for this message

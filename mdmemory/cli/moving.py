@@ -66,6 +66,9 @@ def run_move(options: Namespace) -> int:
     return show_value(options, fields, *sentences, failed=bool(done.kept))
 
 
+_TITLE = "# Memory"  # of an export as one text
+
+
 def run_export(layers: Memory, options: Namespace) -> int:
     exported: list[tuple[str, Listed, StoredNote]] = []
     for layer, memory in layers.each():
@@ -93,19 +96,23 @@ def run_export(layers: Memory, options: Namespace) -> int:
             for layer, row, stored in exported
         ])  # fmt: skip
         return 0
-    parts = ["# Memory"]
+    parts = [_TITLE]
     for type in dict.fromkeys(row.head.type for _, row, _ in exported):
         parts.append(f"## {type}")
         for _, row, stored in exported:
             if row.head.type == type:
                 title, about = row.head.title or row.head.name, row.head.description
-                parts += [f"### {title}", f"> {about}", stored.note.body.strip()]
+                status = f" ({row.status})" if row.status else ""
+                parts += [f"### {title}{status}", f"> {about}", stored.note.body.strip()]
     text = "\n\n".join(part for part in parts if part) + "\n"
     if options.markdown == "-":
         sys.stdout.write(text)
         return 0
     path = Path(options.markdown).expanduser()
     try:
+        if path.exists() and not path.read_bytes().startswith(_TITLE.encode()):
+            hint = "Name another file, or remove that one."
+            raise Unwritable(f"{path} is there, and no earlier export.", hint)
         path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as problem:
         raise Unwritable(

@@ -110,7 +110,10 @@ def run_status(layers: Memory, options: Namespace) -> int:
         lines.append(f"{'your own' if is_own else 'store':<11} {about}")
     # lost notes are one item to answer, and are counted one by one
     counts = waits | {Kind.LOST: sum(len(row["lost"]) for row in rows)}
-    kinds = [f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count]
+    kinds = [
+        count_noun(count, kind) if kind == Kind.CONFLICT else f"{count} {kind.replace('_', ' ')}"
+        for kind, count in counts.items() if count
+    ]  # fmt: skip
     is_full = any(row["inbox"]["pending"] >= FULL for row in rows)
     full = "; it is full: no more facts are kept" if is_full else ""
     inbox = f"{', '.join(kinds)}: `mdmemory review`{full}" if kinds else "nothing waits for you"

@@ -288,7 +288,8 @@ def _between(given: _Answer) -> Reviewed:
     at = 1 if action == Action.THIS else 0
     gone, memory = item.notes[at], memories[at]
     written = memory.remove(gone.file).written
-    return given.finish(f"Removed {gone.name} ({gone.layer}).", written, memory=memory)
+    where = "your own store, for all projects" if memory is layers.of_person else "the project's"
+    return given.finish(f"Removed {gone.name} from {where}.", written, memory=memory)
 
 
 def _note(given: _Answer) -> Reviewed:

@@ -90,7 +90,7 @@ def look_at_folder(refresher: Refresher, history: History) -> Look:
         unseen = Transactions(history).list_unseen(sorted(data)) if data else {}
     why: dict[str, str] = {}  # of the notes that may not be committed
     if data:
-        copied = sync_copies(catalog.files, catalog.names)
+        copied = sync_copies(catalog.names)
         why = {file: COPY for file, base in copied.items() if base == INDEX}
         why |= dict.fromkeys(catalog.held, SECRET) | catalog.waiting | dict.fromkeys(unseen, UNSEEN)
     foreign = [Unadopted(f, CHANGED if f in there else NEW, why.get(f, "")) for f in data]
@@ -211,7 +211,7 @@ def _extended_ledger(
     files = [each.file for each in foreign if each.change != GONE]
     # the copies that a sync tool made, each with the note that it is another text of
     catalog, read = refresher.catalog(), refresher.store.read
-    copied = sync_copies(catalog.files, catalog.names)
+    copied = sync_copies(catalog.names)
     copies = [(file, copied[file]) for file in files if copied.get(file, INDEX) != INDEX]
     copies = [pair for pair in copies if catalog.held.isdisjoint(pair)]
     texts = ((read(file), read(base), _COPIED) for file, base in copies)

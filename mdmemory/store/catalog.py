@@ -218,9 +218,9 @@ class Catalog:
         return files
 
     @property
-    def names(self) -> Sequence[str]:
-        """The names of all notes in the order of their files, without what could not be seen."""
-        return [name for (name,) in self._query_rows("SELECT name FROM note ORDER BY file")]
+    def names(self) -> dict[str, str]:
+        """The names of all notes by their files, sorted, without what could not be seen."""
+        return dict(self._query_rows("SELECT file, name FROM note ORDER BY file"))
 
     def heads(self) -> Sequence[Head]:
         """The heads of all notes, sorted by file."""
@@ -322,7 +322,7 @@ class Catalog:
         files, sections, names, lines, traces, held, _ = (
             [row[at] for row in rows] for at in range(7)
         )
-        if copies := strangers.sync_copies(files, names):
+        if copies := strangers.sync_copies(dict(zip(files, names, strict=True))):
             pairs = zip(files, sections, strict=True)
             sections = ["" if file in copies else section for file, section in pairs]
         held_count = len(held) - held.count("")

@@ -7,7 +7,7 @@ a person's own, or the one that `mdmemory review` makes.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from mdmemory import bounds, unseen
 from mdmemory.errors import GitFailed, RepositoryState
@@ -75,20 +75,20 @@ def _uncommitted_notes(project: Project, notes: Mapping[str, Note]) -> dict[str,
     return {file: notes[file] for file in left}
 
 
-def sync_copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+def sync_copies(names: Mapping[str, str]) -> dict[str, str]:
     """The files that a sync tool made of others when both sides had changed, and of which.
 
-    `names` are those that the notes have, in the order of `files`. Dropbox, Nextcloud and Syncthing
+    `names` are those that the notes have, by their files. Dropbox, Nextcloud and Syncthing
     say so in the file's name; they and others add something in any language, a number or a host,
     and the note keeps its name.
     """
     # a look at each name is dear where there are many, and few have what it takes
-    odd = (match for file in files if ")" in file or "." in file[:-3] if (match := _COPY(file)))
-    there = {*files, INDEX}
+    odd = (match for file in names if ")" in file or "." in file[:-3] if (match := _COPY(file)))
+    there = {*names, INDEX}
     copies = {match[0]: base for match in odd if (base := f"{match[1]}.md") in there}
-    if len({*names}) < len(names):
+    if len({*names.values()}) < len(names):
         same: dict[str, list[str]] = {}
-        for file, name in zip(files, names, strict=True):
+        for file, name in names.items():
             same.setdefault(name, []).append(file)
         for group in same.values():
             first = min(group, key=len)
@@ -99,4 +99,4 @@ def sync_copies(files: Sequence[str], names: Sequence[str]) -> dict[str, str]:
                 is_longer = file.startswith(stem) and not more[:1].isalnum()
                 if file.endswith(f" {first}") or (is_longer and more != f"-{slugify(more)}"):
                     copies[file] = first
-    return copies | {file: INDEX for file in files if _COPY_OF_INDEX.fullmatch(file)}
+    return copies | {file: INDEX for file in names if _COPY_OF_INDEX.fullmatch(file)}

@@ -284,8 +284,8 @@ for _ in range(int(sys.argv[2])):
 TELLS = """
 import sys
 from pathlib import Path
-from mdmemory.hosts.background import Starter
-from mdmemory.hosts.background import Log
+from mdmemory import Memory
+from mdmemory.hosts.background import Log, Starter
 from mdmemory.hosts.opencode.hooks import Hooks
 project = Path(sys.argv[1])
 start = Starter(lambda: ["true"], project)

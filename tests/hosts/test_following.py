@@ -381,8 +381,12 @@ def test_a_compaction_promotes_what_the_users_words_bear_out(
 def test_a_summary_that_cannot_be_stored_keeps_no_decision_back(
     host: Host, transcript: Wrote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def busy(*_: object, **__: object) -> None:
-        raise Busy("Another process holds the lock.")
+    take = Memory.summary
+
+    def busy(memory: Memory, session: str, text: str, *said: Any, **shown: Any) -> Any:
+        if text == "We spoke.":
+            raise Busy("Another process holds the lock.")
+        return take(memory, session, text, *said, **shown)
 
     decided = "We decided to deploy on Tuesdays only, the on-call team is complete then."
     transcript(decided)

@@ -352,7 +352,12 @@ EVERY = (
     row(_dead_links, audit, "links"),
     row(okf.note_text, okf),
     row(lambda text: okf.note_text(f"---\n{text}"), okf, "below a fence"),
-    row(lambda text: strangers.sync_copies([text, f"MEMORY{text}"], []), strangers, "copies", 255),
+    row(
+        lambda text: strangers.sync_copies({text: "a", f"MEMORY{text}": "b"}),
+        strangers,
+        "copies",
+        255,
+    ),
     row(markdown.day, markdown, "day"),
     row(markdown.word_of, markdown, "word_of"),
     # what a model answers

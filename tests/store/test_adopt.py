@@ -407,13 +407,14 @@ NAMED_LIKE = [
 
 def test_a_copy_is_known_by_its_name_whatever_the_tool_adds_to_it() -> None:
     def check(file: str) -> None:
-        assert sync_copies(["project-till.md", file], ["till", "till"]) == {file: "project-till.md"}
+        assert sync_copies({"project-till.md": "till", file: "till"}) == {file: "project-till.md"}
         if " (" not in file and ".sync" not in file:  # under a name of its own it is a note
-            assert sync_copies(["project-till.md", file], ["till", "other"]) == {}
+            assert sync_copies({"project-till.md": "till", file: "other"}) == {}
 
     each(NAMED_LIKE, check)
     for own in ("-2", "-staging", "age", "-2026-11-02"):
-        assert sync_copies(["project-till.md", f"project-till{own}.md"], ["till", "till"]) == {}
+        names = {"project-till.md": "till", f"project-till{own}.md": "till"}
+        assert sync_copies(names) == {}
 
 
 def test_two_notes_of_nearly_one_name_are_no_copies(memory: Memory) -> None:

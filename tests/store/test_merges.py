@@ -473,7 +473,7 @@ def test_no_own_key_is_ever_lost(mine: dict[str, object], others: list[dict[str,
     sources = [note(written(keys), name) for keys, name in named]
     stored = {each.head.file: StoredNote(each.head.file, "0" * 64, each) for each in sources}
     op = Merge(tuple(stored), sources[0].head.file, "a", "user", "Tea.", "Tea.")
-    (_, _, data), *_ = changes(op, stored, "2026-01-01")
-    assert data is not None
-    kept = items(own_keys(parse(data.decode(), sources[0].head.file)))
+    first, *_ = changes(op, stored, "2026-01-01")
+    assert first.new is not None
+    kept = items(own_keys(parse(first.new.decode(), sources[0].head.file)))
     assert [item for each in sources for item in items(own_keys(each)) if item not in kept] == []
