@@ -258,16 +258,6 @@ def keep_wishes(
     return []
 
 
-def list_due(
-    boxes: Sequence[Inbox], now: datetime, session: str, turn: str
-) -> list[tuple[Path, Wish]]:
-    """The wishes whose turn has ended and that may be stored unasked, in the order in which they
-    were said, with their files; `session` is at this `turn` now ("": at none)."""
-    every = (pair for box in boxes for pair in box.wishes() if pair[1].why != UNATTENDED)
-    due = [(path, wish) for path, wish in every if wish.is_over(now, session, turn)]
-    return sorted(due, key=lambda each: (each[1].at or each[1].since, each[0].name))
-
-
 # --- the files of an inbox
 
 

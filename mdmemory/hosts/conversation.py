@@ -275,13 +275,11 @@ NO_SECRET = "Not remembered: that is a secret. Keep it in a password manager."
 
 def stores_with_notes(layers: Memory) -> list[Path]:
     """The stores that hold a note."""
-    return [store for each in layers.there() if _has_note(store := each.project.store)]
-
-
-def _has_note(folder: Path) -> bool:
-    with suppress(OSError), os.scandir(folder) as entries:  # the first note is enough
-        return any(is_note_name(entry.name) for entry in entries)
-    return False
+    stores = []
+    for store in (each.project.store for each in layers.there()):
+        with suppress(OSError), os.scandir(store) as entries:  # the first note is enough
+            stores += [store] if any(is_note_name(entry.name) for entry in entries) else []
+    return stores
 
 
 def name_new_stores(layers: Memory, before: Sequence[Path]) -> str:

@@ -49,7 +49,9 @@ def part(
     the files of those of which the prompt has every word."""
     texts = [near] if near else []
     if noticed.wishes:
-        texts.append(_WISH.format(facts="; ".join(f'"{_quoted(each)}"' for each in noticed.wishes)))
+        # the user's own words are handed back as they are: they may well be an order
+        words = (clean(" ".join(each.split()))[:_QUOTE].rstrip() for each in noticed.wishes)
+        texts.append(_WISH.format(facts="; ".join(f'"{each}"' for each in words)))
     elif noticed.perhaps and not is_private:
         texts.append(_PERHAPS)
     elif (near or named) and is_statement(message):
@@ -77,8 +79,3 @@ def safe(text: str) -> str:
 def is_statement(message: str) -> bool:
     """Whether a message does more than ask."""
     return _ASKED.search(message.strip()) is None
-
-
-def _quoted(wish: str) -> str:
-    """The user's own words, to be handed back as they are: they may well be an order."""
-    return clean(" ".join(wish.split()))[:_QUOTE].rstrip()

@@ -109,7 +109,14 @@ class Search:
     def _mark_hits(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """The hits, each note with what replaced it or with the mark of an open conflict, and with
         how what it cites stood at the last check; marked, too, where that was changed or moved."""
-        contested = self._find_contested({hit.file for hit in hits if hit.source == MEMORY})
+        # the files of open conflicts that concern any of these; only those few are read
+        files = {hit.file for hit in hits if hit.source == MEMORY}
+        ledger = self._refresher.store.ledger()
+        entries = [e for e in open_entries(ledger) if files & {*e.files}] if ledger else []
+        contested = {
+            file for entry in entries for file in entry.files
+            if all(self._head_of(each).status != SUPERSEDED for each in entry.files)
+        }  # fmt: skip
         checked: Mapping[str, tuple[CheckedCitation, ...]] = {}
         if cited := {hit.file: hit.cited.split("\n") for hit in hits if hit.cited}:
             from mdmemory.citing.check import recorded_citations
@@ -125,16 +132,6 @@ class Search:
                 hit = hit._replace(cites=cites, status=hit.status or tell_drift(cites)[0])
             marked.append(hit)
         return tuple(marked)
-
-    def _find_contested(self, files: set[str]) -> set[str]:
-        """The files of open conflicts that concern any of these; only those few are read."""
-        ledger = self._refresher.store.ledger()
-        entries = open_entries(ledger) if ledger else []
-        entries_met = [entry for entry in entries if not files.isdisjoint(entry.files)]
-        return {
-            file for entry in entries_met for file in entry.files
-            if all(self._head_of(each).status != SUPERSEDED for each in entry.files)
-        }  # fmt: skip
 
     def _head_of(self, file: str) -> Head:
         """The head of a note; an empty one where it is gone."""

@@ -285,17 +285,12 @@ def take_result(
     todos = args.get("todos")
     if tool.lower() in TODO_TOOLS and isinstance(todos, list):
         set_todos(memory, [each for each in todos if isinstance(each, dict)])
-    _take_mentions(memory, output, "tool")
+    take_mentions(memory, output, "tool")
     return failed
 
 
-def take_message(memory: Sections, role: str, text: str) -> None:
-    """Take a message of the user or the assistant; `text` is `visible`."""
-    tick(memory)
-    _take_mentions(memory, text, role)
-
-
-def _take_mentions(memory: Sections, text: str, speaker: str) -> None:
+def take_mentions(memory: Sections, text: str, speaker: str) -> None:
+    """Take what a text of the user, the assistant or a tool says; it is `visible`."""
     for place, mention in find_mentions(text, speaker):
         if place == sections.CANDIDATES:
             propose(memory, type_of(mention), mention)

@@ -121,9 +121,9 @@ class SessionMemory:
         shown = output if pruned is None else pruned
 
         def edit(parts: Parts) -> None:
-            self._take(parts, lambda memory: changes.take_result(
-                memory, tool, args, seen, exit_code, self._root
-            ))  # fmt: skip
+            memory = _memory(parts)
+            changes.take_result(memory, tool, args, seen, exit_code, self._root)
+            parts[MEMORY] = memory.document()
             _count(parts, len(shown))
 
         storage.change(self._state, self.session, edit, now, counts=True)
@@ -146,7 +146,10 @@ class SessionMemory:
         sizes = self._now_in_prompt().sizes
 
         def edit(parts: Parts) -> list[str]:
-            self._take(parts, lambda memory: changes.take_message(memory, role, seen))
+            memory = _memory(parts)
+            changes.tick(memory)
+            changes.take_mentions(memory, seen, role)
+            parts[MEMORY] = memory.document()
             _count(parts, len(text))
             counts = parts["pressure"]
             # the last counts hold until there are new ones
@@ -160,7 +163,7 @@ class SessionMemory:
             counts["level"] = pressure.find_level(usage)
             return [notice] if notice and self._is_on else []
 
-        return self._change(edit, now)
+        return storage.change(self._state, self.session, edit, now)
 
     def new_epoch(self, *, now: datetime, compacted: bool = False) -> None:
         """The session starts, restarts or (`compacted`) was summarised: `blocks` shows the memory
@@ -175,7 +178,7 @@ class SessionMemory:
 
         self._frozen = None
         if compacted:
-            self._change(edit, now)
+            storage.change(self._state, self.session, edit, now)
 
     def delete(self) -> None:
         """The session is gone: remove its memory."""
@@ -229,13 +232,6 @@ class SessionMemory:
 
     # the parts
 
-    def _take(self, parts: Parts, take: Callable[[Sections], object]) -> None:
-        """Let `take` change the memory, unless it is switched off."""
-        if self._is_on:
-            memory = _memory(parts)
-            take(memory)
-            parts[MEMORY] = memory.document()
-
     def _prune(
         self, tool: str, args: Mapping[str, Any], output: str, seen: str, synthetic: bool,
         later: Later,
@@ -276,9 +272,6 @@ class SessionMemory:
             parts[MEMORY] = memory.document()
             return result
 
-        return self._change(edit, now)
-
-    def _change(self, edit: Callable[[Parts], Result], now: datetime) -> Result:
         return storage.change(self._state, self.session, edit, now)
 
     @property

@@ -161,15 +161,6 @@ class State(database_file.DatabaseFile):
             self.leave_file(problem)
             return self._ask(act)
 
-    def _write(self, act: Callable[[sqlite3.Connection], Any]) -> Any:
-        """Do all of it or none."""
-
-        def act_whole(database: sqlite3.Connection) -> Any:
-            with database_file.write_transaction(database):
-                return act(database)
-
-        return self._ask(act_whole)
-
     # tables whose meaning lies in a module of its own
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
@@ -192,10 +183,11 @@ class State(database_file.DatabaseFile):
         """Carry out what `statements` makes of the rows of a query; nobody writes in between."""
 
         def act(database: sqlite3.Connection) -> None:
-            for statement, given in statements(database.execute(query, values).fetchall()):
-                database.execute(statement, given)
+            with database_file.write_transaction(database):
+                for statement, given in statements(database.execute(query, values).fetchall()):
+                    database.execute(statement, given)
 
-        self._write(act)
+        self._ask(act)
 
     # how far a session has been read
 
@@ -242,13 +234,14 @@ class State(database_file.DatabaseFile):
         again = " ON CONFLICT DO UPDATE SET calls = calls + 1"
 
         def act(database: sqlite3.Connection) -> bool:
-            database.execute(forget, (day, f"-{_KEPT_DAYS} days"))
-            (made,) = database.execute(query, (day, EMBED, purpose == EMBED)).fetchone()
-            if (made or 0) < limit:
-                database.execute(put + again, (day, purpose, model))
+            with database_file.write_transaction(database):
+                database.execute(forget, (day, f"-{_KEPT_DAYS} days"))
+                (made,) = database.execute(query, (day, EMBED, purpose == EMBED)).fetchone()
+                if (made or 0) < limit:
+                    database.execute(put + again, (day, purpose, model))
             return (made or 0) < limit
 
-        if not self._write(act):
+        if not self._ask(act):
             return False
         if self.trouble is not None:
             hint = f"Its calls could not be counted. {self.trouble.hint}"

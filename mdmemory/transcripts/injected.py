@@ -33,7 +33,10 @@ def without_memory(text: str) -> str:
     note reaches to the end, because nothing tells its body from what follows.
     """
     text = without_tagged(text, MEMORY_TAGS)
-    if not _may_hold(text):
+    # a quick test whether a block may begin here, for in most texts none does
+    is_ruled = _RULER.search(text) is not None and any(key in text for key in _NOTE_KEYS)
+    may_link = ".md)" in text and "](" in text
+    if not (is_ruled or may_link or any(s in text for s in (*_INDEX_STARTS, *_HEADLINES))):
         return text
     lines = text.split("\n")
     others: list[str] = []
@@ -47,15 +50,6 @@ def without_memory(text: str) -> str:
             end += 1
         at = end
     return "\n".join(others)
-
-
-def _may_hold(text: str) -> bool:
-    """Whether a text may hold the beginning of a block: a quick test, for most texts hold none."""
-    if any(start in text for start in (*_INDEX_STARTS, *_HEADLINES)):
-        return True
-    if ".md)" in text and "](" in text:
-        return True
-    return _RULER.search(text) is not None and any(key in text for key in _NOTE_KEYS)
 
 
 def without_tagged(text: str, tags: str) -> str:

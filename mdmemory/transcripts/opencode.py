@@ -253,26 +253,22 @@ def build_transcript(info: Mapping[str, object], messages: Sequence[object]) -> 
         return Transcript(session, title, parent, ())
     # the time in an id has 36 bits of milliseconds and begins anew every two years
     pairs = sorted(filter(None, map(_turn, messages)), key=lambda pair: (pair[0].time, pair[0].id))
-    end = _find_revert(info.get("revert"), messages)
+    # time and id of the first message that the person took back. They may take them up again:
+    # until the next message the client keeps them
+    revert = info.get("revert")
+    revert, end = revert if isinstance(revert, dict) else {}, None
+    for each in messages if revert else ():
+        first = each.get("info") if isinstance(each, dict) else None
+        if isinstance(first, dict) and first.get("id") == revert.get("messageID"):
+            # of a message that is taken back in part, the words before stay
+            end = _time_of(first.get("time")), f"{first['id']}{'~' if 'partID' in revert else ''}"
+            break
     current = [pair for pair in pairs if end is None or (pair[0].time, pair[0].id) < end]
     turns = tuple(turn for turn, is_summary in current if not is_summary)
     return Transcript(
         session, title, parent, turns, tuple(turn for turn, is_summary in current if is_summary),
         {turn.id: len(turns) for turn, _ in pairs[len(current) :]},
     )  # fmt: skip
-
-
-def _find_revert(revert: object, messages: Sequence[object]) -> tuple[int, str] | None:
-    """Time and id of the first message that the person took back; None where they took none. They
-    may take them up again: until the next message the client keeps them."""
-    if not isinstance(revert, dict):
-        return None
-    for message in messages:
-        info = message.get("info") if isinstance(message, dict) else None
-        if isinstance(info, dict) and info.get("id") == revert.get("messageID"):
-            # of a message that is taken back in part, the words before stay
-            return _time_of(info.get("time")), f"{info['id']}{'~' if 'partID' in revert else ''}"
-    return None
 
 
 def _turn(message: object) -> tuple[Turn, bool] | None:

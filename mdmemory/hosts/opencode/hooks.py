@@ -15,7 +15,7 @@ from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts import conversation, following, texts
 from mdmemory.hosts.background import FIRST_LOOK, Log, Starter, start_compactions
 from mdmemory.hosts.commands import events
-from mdmemory.hosts.conversation import Conversation, Shown, Spoken, refresh_index, transcript_of
+from mdmemory.hosts.conversation import Conversation, Shown, refresh_index, transcript_of
 from mdmemory.hosts.following import BySession
 from mdmemory.hosts.notifications import facts_of
 from mdmemory.hosts.opencode import watching
@@ -138,18 +138,15 @@ class Hooks:
             layers = self._open()
         except MdmemoryError as problem:
             return self._conversation.put_by(message, problem)
-        answer = self._conversation.take(layers, message, self._shown(message))
+        # what the prompt holds; None where no notes go along: with a command, or to an agent
+        shown: Shown | None = (self._frozen.get(session) or "", None)
+        if self._commands.drop(session) or message.turn is None or self._children.is_one(session):
+            shown = None
+        answer = self._conversation.take(layers, message, shown)
         if self._indexes in (None, layers.indexes()):
             return answer
         self._indexes = layers.indexes()
         return answer | {"instructions": self._indexes}
-
-    def _shown(self, message: Spoken) -> Shown | None:
-        """What the prompt holds; None where no notes go along: with a command, or to an agent."""
-        session = message.session
-        if self._commands.drop(session) or message.turn is None or self._children.is_one(session):
-            return None
-        return self._frozen.get(session) or "", None
 
     def system(self, params: Params) -> Result:
         """The blocks of a session. They change only at its start and at a compaction."""
