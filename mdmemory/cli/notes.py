@@ -371,7 +371,7 @@ def _erase_note(layers: Memory, what: str, options: Namespace) -> int:
         )
     memory, name = layers.holding(what)
     done = memory.erase(name, _agrees_to_erase)
-    print(f"Erased {', '.join(done.files)}; made anew: {count_noun(done.commits, 'commit')}.")
+    print(f"Erased {', '.join(done.files)}; rewrote {count_noun(done.commits, 'commit')}.")
     if done.said_by:
         print(f"Other notes say some of it, too, and stay: {', '.join(done.said_by)}.")
     for file in done.left:

@@ -48,8 +48,7 @@ def run_setup(options: Namespace) -> int:
     sentences = work(names, os.environ, dry_run=options.dry_run)
     if sentences and not options.remove:
         sentences += [
-            f"{clients.client_title(name)} was not found on this machine, "
-            "and is wired all the same."
+            f"{clients.client_title(name)} is not installed here; its settings were written anyway."
             for name in names
             if name in missing
         ]
@@ -76,7 +75,7 @@ def run_setup(options: Namespace) -> int:
             f"Connected, for all your projects: {', '.join(map(clients.client_title, names))}.",
             f"Notes will lie in {home_of(places)}: what is about you in `me`, a folder for each "
             "project.",
-            "Changed: their settings have our entries, and files of ours lie beside them. "
+            "Changed: entries in their settings, and files of ours beside them. "
             "`mdmemory setup --remove --dry-run` names each.",
             f'Next: start them again, and say "Remember that ..." to one.{notes}',
             "To take all of this out again: `mdmemory setup --remove`.",

@@ -443,5 +443,5 @@ class History:
         commit = None if name.startswith("-") else self.find_commit(name)
         if commit is None:
             what = name[:120]  # may be all that someone pasted
-            raise NotFound(f"There is no commit or Memory-Id {what}.", "`mdmemory log` lists them.")
+            raise NotFound(f"There is no change {what}.", "`mdmemory log` lists them.")
         return commit

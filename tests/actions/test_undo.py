@@ -340,7 +340,7 @@ def test_text_written_by_hand_since_is_committed_before_it_goes(
 def test_a_commit_of_somebody_else_is_not_ours_to_take_back(store: Path, writer: Writer) -> None:
     with pytest.raises(NotFound, match="not one of mdmemory's"):
         undo(writer, "HEAD~1")
-    with pytest.raises(NotFound, match="no commit or Memory-Id"):
+    with pytest.raises(NotFound, match="no change"):
         undo(writer, "m-nothing")
 
 

@@ -573,7 +573,7 @@ def test_without_names_the_installed_are_wired_and_a_named_one_that_is_not_there
     assert (code, "Connected, for all your projects: Gemini CLI.\n" in said) == (0, True)
     assert {path.name for path in empty_home.iterdir()} == {".gemini", ".config", ".local"}
     code, said = say("codex")
-    assert (code, "Codex was not found on this machine" in said) == (0, True), said
+    assert (code, "Codex is not installed here" in said) == (0, True), said
 
 
 def test_the_launcher_goes_with_the_last_client(empty_home: Path, say: Say) -> None:
