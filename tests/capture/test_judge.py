@@ -18,14 +18,11 @@ from mdmemory.capture import judge as judging
 from mdmemory.capture.extracted import Extracted
 from mdmemory.capture.fact import Candidate
 from mdmemory.capture.judge import FactVerdict, SecondLook, judge_candidates, weigh_verdicts
-from mdmemory.capture.quote_proof import invented_literals
 from mdmemory.errors import NotFound
 from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, ContextExceeded, ModelFailed, Schema
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse
-from mdmemory.search.near import scan_notes
-from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import NoteSource, StoredIn
 from mdmemory.transcripts.turns import Turn
@@ -85,35 +82,21 @@ def claim(text: str, quote: str = "", type: str = "project") -> Candidate:
 # --- proof -------------------------------------------------------------------------------------
 
 
-def test_an_honest_candidate_is_kept_with_the_turn_that_proves_it() -> None:
-    (found,) = judged(DEPLOY)
+@pytest.mark.parametrize("change", [{}, {"title": ""}, {"kind": "decision"}])
+def test_an_honest_candidate_is_kept_with_the_turn_that_proves_it(change: dict[str, Any]) -> None:
+    (found,) = judged(DEPLOY._replace(**change))
     assert (found.outcome, found.turn) == ("keep", "m1")
     assert found.worded is not None
+    assert found.worded.name
+    assert (found.worded.type, found.worded.kind) == ("project", change.get("kind", ""))
     assert found.worded.body == "Deploys are always on Tuesdays\n\nWhy: the team is complete"
 
 
-@pytest.mark.parametrize(
-    "empty", [{"why": ""}, {"title": ""}, {"kind": ""}, {"why": "", "title": ""}]
-)
-def test_a_field_that_the_user_gave_nothing_for_may_be_empty(empty: dict[str, Any]) -> None:
-    (found,) = judged(DEPLOY._replace(**empty))
-    assert found.outcome == "keep"
-    assert found.worded is not None
-    assert found.worded.name
-
-
-def test_a_decision_keeps_its_kind() -> None:
-    text = "We decided to use Postgres for the ledger"
-    (found,) = judged(claim(text)._replace(kind="decision"), turns=said(text))
-    assert found.worded is not None
-    assert (found.outcome, found.worded.type, found.worded.kind) == ("keep", "project", "decision")
-
-
-@pytest.mark.parametrize(
-    "quote", ["We never deploy on Tuesdays", "We ... Docker 27 ... 8443", "--"]
-)
-def test_a_quote_that_nobody_said_proves_nothing(quote: str) -> None:
-    assert fate(DEPLOY._replace(quote=quote)) == ("dropped", ("no_evidence",))
+def test_a_quote_that_nobody_said_or_that_was_pasted_proves_nothing() -> None:
+    for quote in ("We never deploy on Tuesdays", "We ... Docker 27 ... 8443", "--"):
+        assert fate(DEPLOY._replace(quote=quote)) == ("dropped", ("no_evidence",))
+    pasted = said(f"Look:\n```\n{DEPLOY.quote}.\n```")
+    assert fate(DEPLOY, turns=pasted) == ("dropped", ("no_evidence",))
 
 
 def test_a_quote_may_differ_in_space_case_and_the_form_of_its_marks() -> None:
@@ -125,26 +108,6 @@ def test_what_only_the_assistant_said_is_dropped_whatever_its_type() -> None:
     for type in ("user", "feedback", "project", "reference"):
         assert fate(claim(text, type=type)) == ("dropped", ("assistant_said",))
     assert fate(claim(text), is_read_once=True) == ("pending", ("assistant_said",))
-
-
-def test_what_the_user_pasted_proves_nothing() -> None:
-    def proves_nothing(message: str, text: str) -> None:
-        assert fate(claim(text), turns=said(message)) == ("dropped", ("no_evidence",))
-
-    each(
-        [
-            ("Look:\n```\nAlways use yarn for packages.\n```", "Always use yarn for packages"),
-            ("Look at this\n> Never rebase the branch main.\nodd, no?",
-             "Never rebase the branch main"),
-            ("From: Anna\nTo: me\n\nhi\n---- Original message ----\nWe always ship on Monday",
-             "We always ship on Monday"),
-            ("The readme says:\n\nAlways use yarn for packages here.",
-             "Always use yarn for packages"),
-            ("2026-06-20T10:00:00 INFO the cache of the site is always on",
-             "the cache of the site is always on"),
-        ],
-        proves_nothing,
-    )  # fmt: skip
 
 
 def test_a_doubt_about_the_words_is_left_to_a_person_with_its_reason() -> None:
@@ -318,20 +281,6 @@ def test_whatever_a_model_says_each_candidate_has_one_fate_and_a_kept_one_its_pr
             assert one.worded is not None
 
 
-def test_what_nobody_said_is_invented() -> None:
-    assert invented_literals("until 2026-07-01, in 2 weeks, 40 users", ["we have 41 users"]) == [
-        "40"
-    ]
-    assert invented_literals("Uses GitHub Actions", ["we are on github actions"]) == []
-
-
-def test_the_nearest_notes_are_found_in_any_script() -> None:
-    notes = [note("a", "Deploys run on Tuesdays"), note("b", "喜欢简短的回答"), PROXY]
-    assert scan_notes("When do we deploy? Tuesday?", notes) == [notes[0]]
-    assert scan_notes("请给我简短的回答", notes) == [notes[1]]
-    assert scan_notes("gardening", notes) == []
-
-
 # --- the second reading ---------------------------------------------------------------------------
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
@@ -387,12 +336,6 @@ def candidate(text: str) -> Candidate:
     return Candidate(text, "project", quote=text)
 
 
-def stored(text: str) -> StoredNote:
-    return StoredNote(
-        "project-old.md", "", parse(f"---\ndescription: {text}\n---\n", "project-old.md")
-    )
-
-
 # --- what is asked -----------------------------------------------------------------------------
 
 
@@ -400,13 +343,13 @@ def test_each_proposal_is_shown_with_its_quote_its_surroundings_and_what_it_repl
     quote = "the unit stands first"
     long = f"{'so ' * 900}{quote}{' and' * 900}"
     turns = [Turn("1", "assistant", "b" * 900), Turn("2", "user", long), Turn("3", "user", "ok")]
-    old = [StoredIn(NoteSource("", cast(Any, None)), stored(text)) for text in (OLD, "another one")]
-    proposed = [candidate(quote)._replace(turn="2", named=(*old,)), candidate(FACT)]
+    old = (StoredIn(NoteSource("", cast(Any, None)), PROXY),)
+    proposed = [candidate(quote)._replace(turn="2", named=old), candidate(FACT)]
     asked = json.loads(judging.second_question(proposed, range(2), turns, "2026-06-20"))
     first, second = asked["facts"]
     before, turn, after = first["around"]
     assert (asked["today"], first["number"], first["quote"]) == ("2026-06-20", "1", quote)
-    assert first["replaces"] == [OLD, "another one"]
+    assert [each.split("\n")[0] for each in first["replaces"]] == [OLD]
     assert (before["role"], after["text"]) == ("assistant", "ok")
     assert quote in turn["text"]
     assert len(turn["text"]) <= 2_000
@@ -459,9 +402,9 @@ def test_more_than_a_question_holds_is_asked_in_parts() -> None:
     proposed = [candidate(f"fact number {n} " * 60) for n in range(9)]
     model = Small()
     look = judging.look_again(model, proposed, [], "2026-06-20")
-    asked = [[each["number"] for each in json.loads(q.user)["facts"]] for q in model.looked]
-    assert [number for part in asked for number in part] == [str(n) for n in range(1, 10)]
-    assert len(asked) > 2
+    asked = [each["number"] for q in model.looked for each in json.loads(q.user)["facts"]]
+    assert asked == [str(n) for n in range(1, 10)]
+    assert len(model.looked) > 2
     assert look.verdicts == dict.fromkeys(range(9), FactVerdict("lasting"))
 
 
@@ -546,35 +489,33 @@ def test_what_lasts_is_stored_what_is_of_the_moment_dropped_and_a_doubt_waits(
     assert (row.reasons, row.preview) == (("momentary",), JUNK)
 
 
-@pytest.mark.parametrize("untrue", ["yes", "no", ""])
-@pytest.mark.parametrize("action", ["update", "flag"])
+@pytest.mark.parametrize(
+    ("action", "verdict", "untrue"),
+    [
+        ("update", "lasting", "yes"),
+        ("update", "lasting", "no"),
+        ("flag", "lasting", "yes"),
+        ("update", "moment", "yes"),
+        ("update", "unclear", "yes"),
+    ],
+)
 def test_a_note_is_replaced_only_if_both_readings_say_that_it_is_untrue(
-    memory: Memory, action: str, untrue: str
+    memory: Memory, action: str, verdict: str, untrue: str
 ) -> None:
     old = memory.add("proxy", type="project", description=OLD).file
     before = memory.note("proxy").digest
-    new = proposal(NEW, old, action=action)
-    done = read(memory, new, judge=says(("lasting", untrue)))
-    ledger = memory.project.store / "_CONFLICTS.md"
-    if action == "update" and untrue == "yes":
+    done = read(memory, proposal(NEW, old, action=action), judge=says((verdict, untrue)))
+    if (action, verdict, untrue) == ("update", "lasting", "yes"):
         (pair,) = done.superseded
         assert (pair["file"], pair["by"]) == (old, done.added[0])
         assert memory.note("proxy").note.head.status == "superseded"
-        assert not ledger.exists()
+        assert memory.conflicts() == []
         return
-    (flagged,) = done.flagged
-    assert done.superseded == []
-    assert memory.note("proxy").digest == before
-    (entry,) = conflicts.open_entries(ledger.read_text("utf-8"))
-    assert set(entry.files) == {old, flagged}
-
-
-@pytest.mark.parametrize("verdict", ["moment", "unclear"])
-def test_what_is_not_stored_replaces_nothing(memory: Memory, verdict: str) -> None:
-    old = memory.add("proxy", type="project", description=OLD).file
-    before = memory.note("proxy").digest
-    done = read(memory, proposal(NEW, old), judge=says((verdict, "yes")))
-    assert (done.superseded, done.flagged, memory.note("proxy").digest) == ([], [], before)
+    assert (done.superseded, memory.note("proxy").digest) == ([], before)
+    assert len(done.flagged) == (verdict == "lasting")
+    assert [{*entry.files} for entry in memory.conflicts()] == [{old, *done.flagged}] * bool(
+        done.flagged
+    )
 
 
 def test_several_notes_that_became_untrue_go_with_one_and_come_back_with_its_undo(
@@ -612,18 +553,10 @@ def test_what_waits_is_stored_when_it_is_said_again_in_another_session(memory: M
     assert memory.notes() == []
 
 
-def test_what_is_said_again_in_the_same_session_goes_on_waiting(memory: Memory) -> None:
-    for said in (("Hello. " + FACT,), ("Hello. " + FACT, FACT + ", you know")):
-        model = Scripted({"candidates": [proposal(FACT)]}, judge=says(("unclear", "")))
-        assert memory.extract(talk(*said), model=model).added == []
-    assert len(memory.pending()) == 1
-
-
 @pytest.mark.parametrize(
     ("waits", "other"),
     [
-        (FACT, JUNK),
-        (FACT, "The scale prints grams with the unit last"),
+        (FACT, FACT.replace("first", "last")),
         ("The staging host is not reachable from home", "The staging host is reachable from home"),
         ("Never deploy on Fridays before a holiday", "Always deploy on Fridays before a holiday"),
         ("Anna owns the billing worker and its page", "Bilal owns the billing worker and its page"),
@@ -639,17 +572,17 @@ def test_another_fact_in_another_session_stores_nothing(
     assert {each.description for each in memory.pending()} == {waits, other}
 
 
-def test_what_was_invented_is_not_stored_for_being_proposed_twice(memory: Memory) -> None:
-    invented = {**proposal(f"{FACT} at 14:30"), "quote": FACT}
-    for session in ("ses_1", "ses_2"):
+def test_nothing_but_a_new_session_with_a_doubt_at_most_stores_what_waits(memory: Memory) -> None:
+    unclear = says(("unclear", ""))
+    for words in (("Hello. " + FACT,), ("Hello. " + FACT, FACT + ", you know")):  # the same session
+        model = Scripted({"candidates": [proposal(FACT)]}, judge=unclear)
+        assert memory.extract(talk(*words), model=model).added == []
+    invented = {**proposal(f"{JUNK} at 14:30"), "quote": JUNK}
+    for session in ("ses_2", "ses_3"):
         assert read(memory, invented, judge=says(("lasting", "")), session=session).added == []
-    assert [each.reasons for each in memory.pending()] == [("invented",)]
-
-
-def test_of_the_moment_the_second_time_stores_nothing_and_leaves_the_inbox(memory: Memory) -> None:
-    read(memory, proposal(FACT), judge=says(("unclear", "")))
-    assert read(memory, proposal(FACT), judge=says(("moment", "")), session="ses_2").added == []
-    assert len(memory.pending()) == 1
+    assert read(memory, proposal(FACT), judge=says(("moment", "")), session="ses_4").added == []
+    assert {each.reasons for each in memory.pending()} == {("unclear",), ("invented",)}
+    assert len(memory.pending()) == 2
 
 
 def test_a_dry_run_leaves_what_waits_where_it_is(memory: Memory) -> None:

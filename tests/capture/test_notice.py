@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import time
 import tomllib
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
@@ -57,10 +55,9 @@ ASKED = [
     ("麻煩幫我記住，我週五休息", "我週五休息"),
     ("你要记得我们统一用制表符缩进", "我们统一用制表符缩进"),
     ("接口在十二月冻结，记住这一点", "接口在十二月冻结"),
-    (
-        "これを覚えておいてください。テストは just check で実行します",
-        "テストは just check で実行します",
-    ),
+    ("これを覚えておいてください。テストは just check", "テストは just check"),
+    ("Remember that we use pnpm. Can you run the build?", "we use pnpm. Can you run the build"),
+    ("Can you remember that we deploy on Tuesdays?", TUESDAYS),
     ("デプロイは水曜だけだということを記憶しておいて", "デプロイは水曜だけだ"),
     ("リリースは水曜日、って覚えておいて", "リリースは水曜日"),
     ("覚えておいてほしいんだけど、うちは pnpm を使ってる", "うちは pnpm を使ってる"),
@@ -101,7 +98,6 @@ def test_what_a_person_asks_to_remember_is_a_wish_in_their_own_words() -> None:
 
 
 LISTS = [
-    "Remember the following:\n- we deploy on Tuesdays\n- Lena reviews migrations",
     "Remember the following:\n\n- we deploy on Tuesdays\n\n- Lena reviews migrations\n\nThanks!",
     "Please remember:\n1. we deploy on Tuesdays\n2. Lena reviews\n   migrations",
     "Remember that we deploy on Tuesdays, and remember that Lena reviews migrations.",
@@ -114,9 +110,11 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize("text", LISTS)
-def test_each_item_of_a_list_is_a_wish_of_its_own_also_with_blank_lines_between(text: str) -> None:
-    assert notice_wishes(text).wishes == (TUESDAYS, "Lena reviews migrations")
+def test_each_item_of_a_list_is_a_wish_of_its_own_also_with_blank_lines_between() -> None:
+    def is_list(text: str) -> None:
+        assert notice_wishes(text).wishes == (TUESDAYS, "Lena reviews migrations")
+
+    each(LISTS, is_list)
 
 
 def test_a_list_belongs_to_the_sentence_that_says_what_it_lists() -> None:
@@ -207,39 +205,17 @@ def test_what_is_no_request_to_remember_is_no_wish() -> None:
     each(NO_WISH, is_none)
 
 
-def test_a_request_that_is_a_question_is_no_wish() -> None:
-    assert notice_wishes("remember that bug from last week?") == Noticed((), True)
+def test_what_may_want_something_of_the_memory_is_noticed_without_a_wish() -> None:
+    def is_perhaps(text: str) -> None:
+        assert notice_wishes(text) == Noticed((), True)
 
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Remember that we deploy on Tuesdays. Can you run the build?",
-        "Can you remember that we deploy on Tuesdays?",
-    ],
-)
-def test_a_question_behind_a_request_and_a_polite_one_take_no_wish_away(text: str) -> None:
-    (wish,) = notice_wishes(text).wishes
-    assert wish.startswith(TUESDAYS)
-
-
-def test_courtesy_before_a_request_is_no_fact() -> None:
-    assert notice_wishes("by the way, remember that I am off").wishes == ()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "From now on answer in French",
-        "Thanks. Ab jetzt bitte auf Deutsch.",
-        "Forget what I told you about the parcels",
-        "vergiss das mit dem Proxy",
-        "remember this",
-        "Remember for this session only: we are on branch feature/asia",
-    ],
-)
-def test_what_may_want_something_of_the_memory_is_noticed_without_a_wish(text: str) -> None:
-    assert notice_wishes(text) == Noticed((), True)
+    texts = (
+        "From now on answer in French | Thanks. Ab jetzt bitte auf Deutsch. | remember this | "
+        "Forget what I told you about the parcels | vergiss das mit dem Proxy | "
+        "Remember for this session only: we are on branch feature/asia | "
+        "remember that bug from last week?"
+    )
+    each(texts.split(" | "), is_perhaps)
     assert not notice_wishes("Please fix the failing test of the parser.")
 
 
@@ -270,8 +246,7 @@ def of_section(section: str, text: str) -> bool:
 
 
 def test_each_row_has_a_sentence_that_is_noticed_as_its_section_says() -> None:
-    def is_noticed(section: str, language: str, phrase: str, text: str) -> None:
-        assert language in LANGUAGES
+    def is_noticed(section: str, phrase: str, text: str) -> None:
         assert phrase == phrase.lower()
         assert of_section(section, text)
 
@@ -280,15 +255,13 @@ def test_each_row_has_a_sentence_that_is_noticed_as_its_section_says() -> None:
         for section, languages in SENTENCES.items()
     }
     assert phrases == TABLE
-    each([
-        (section, language, phrase, text) for section, languages in SENTENCES.items()
-        for language, rows in languages.items() for phrase, text in rows.items()
-    ], is_noticed)  # fmt: skip
-
-
-def test_every_language_can_ask_to_remember_and_to_forget() -> None:
+    assert {language for rows in TABLE.values() for language in rows} == LANGUAGES
     for section in ("explicit", "gone", "unwanted", "first_person", "everywhere", "rule"):
         assert {*TABLE[section]} == LANGUAGES, section
+    each([
+        (section, phrase, text) for section, languages in SENTENCES.items()
+        for rows in languages.values() for phrase, text in rows.items()
+    ], is_noticed)  # fmt: skip
 
 
 def test_the_protocol_itself_asks_for_nothing_to_be_remembered() -> None:
@@ -299,62 +272,39 @@ def test_the_protocol_itself_asks_for_nothing_to_be_remembered() -> None:
 # --- the other questions -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("message", "rest"),
-    [
+def test_what_a_person_does_not_want_remembered_is_cut_out() -> None:
+    def is_cut_out(message: str, rest: str, parts: int = 1) -> None:
+        assert without_unwanted(message) == (rest, parts)
+
+    named = "The flag is called `don't save`"
+    each([
         ("We use tabs. Don't remember that I was ill.", "We use tabs. "),
-        ("My PIN is on the desk, don't save that", ""),
+        ("My PIN is on the desk, don't save that", ""), (named, named, 0),
         ("Fix it.\ndon't remember this: my PIN is on the desk\nThanks!", "Fix it.\n\nThanks!"),
-        ("merk dir das nicht: ich suche einen neuen Job", ""),
-        ("不要记住：演示在星期五", ""),
-    ],
-)
-def test_what_a_person_does_not_want_remembered_is_cut_out(message: str, rest: str) -> None:
-    assert without_unwanted(message) == (rest, 1)
-    assert without_unwanted("The flag is called `don't save`") == (
-        "The flag is called `don't save`", 0,
-    )  # fmt: skip
+        ("merk dir das nicht: ich suche einen neuen Job", ""), ("不要记住：演示在星期五", ""),
+    ], is_cut_out)  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["remember that I use vim", "forget that I use vim"])
-def test_to_remember_and_to_forget_are_requests_and_a_statement_is_none(text: str) -> None:
-    assert is_request(text)
-    assert wants_gone(text) == text.startswith("forget")
-    assert not is_request("I use vim, and so does Lena")
+def test_to_remember_and_to_forget_are_requests_and_a_statement_is_none() -> None:
+    for text, expected in (("remember that I use vim", True), ("I use vim, as Lena does", False)):
+        assert (is_request(text), wants_gone(text)) == (expected, False)
+    assert is_request("forget that I use vim")
+    assert wants_gone("forget that I use vim")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The board is mine",
-        "In all projects",
-        "Iris reviews it",
-        "We use pnpm",
-        "user-id is",
-        "my-app runs on 3000",
-        "my-app.local is ours",
-        "eu-west-1 hosts prod",
-        "EU hosts prod",
-        "Ich-AG is a customer",
-        "Meine-App läuft auf 3000",
-        "mi-app usa 3000",
-        "IO is slow",
-        "io_uring is on",
-        "iOS builds run on mac-2",
-        "my.cnf has the limits",
-        "내부 포트는 8443",
-        "나라별 설정은 config",
-        "私たちは pnpm を使います",
-        "我们用 pnpm",
-    ],
-)
-def test_only_a_first_person_at_the_head_makes_a_fact_one_about_the_user(text: str) -> None:
-    assert not is_about_user(text)
+def test_only_a_first_person_at_the_head_makes_a_fact_one_about_the_user() -> None:
+    def is_not(text: str) -> None:
+        assert not is_about_user(text)
 
-
-@pytest.mark.parametrize("text", ["Im Projekt nehmen wir pnpm", "我们用 pnpm", "I/O is slow"])
-def test_what_only_begins_like_a_first_person_is_not_about_the_user(text: str) -> None:
-    assert not is_about_user(text)
+    texts = (
+        "The board is mine | In all projects | Iris reviews it | We use pnpm | user-id is | "
+        "my-app runs on 3000 | my-app.local is ours | eu-west-1 hosts prod | EU hosts prod | "
+        "Ich-AG is a customer | Meine-App läuft auf 3000 | mi-app usa 3000 | IO is slow | "
+        "io_uring is on | iOS builds run on mac-2 | my.cnf has the limits | 내부 포트는 8443 | "
+        "나라별 설정은 config | 私たちは pnpm を使います | 我们用 pnpm | I/O is slow | "
+        "Im Projekt nehmen wir pnpm"
+    )
+    each(texts.split(" | "), is_not)
 
 
 def test_a_chinese_character_says_as_much_as_three_letters() -> None:
@@ -385,27 +335,6 @@ def test_any_text_can_be_asked_about(text: str) -> None:
     holds_everywhere(text)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "piece",
-    ["remember ", "remember: ", "please ", "and remember ", "a, ", "`", '"', "- a\n", "a. ",
-     "\n\n", "记住", "这个", "forget ", "don't save ", "lol ", "now fix ", "("],
-)  # fmt: skip
-def test_no_text_makes_it_slow(piece: str) -> None:
-    text = piece * (40_000 // len(piece))
-    begun = time.process_time()
-    for ask in (
-        notice_wishes,
-        without_unwanted,
-        is_request,
-        wants_gone,
-        is_about_user,
-        holds_everywhere,
-    ):
-        ask(text)
-    assert time.process_time() - begun < 10
-
-
 # --- what a person typed of a message -------------------------------------------------------------
 
 OWN = "We deploy on Tuesdays."
@@ -427,13 +356,16 @@ NOT_TYPED = {
     "a mail that is forwarded": f"---- Forwarded message ----\n{ALIEN}",
     "a mail that is answered": f"On Monday, Anna Weber wrote:\n{ALIEN}",
     "a German mail": f"Am 3. Mai schrieb:\n{ALIEN}",
+    "a mail with its head": f"From: Anna <a@example.org>\nSubject: News\n\n{ALIEN}\n\nBest,\nAnna",
 }
 
 
-@pytest.mark.parametrize("pasted", NOT_TYPED.values(), ids=NOT_TYPED)
-def test_what_a_person_pastes_below_their_words_is_not_typed(pasted: str) -> None:
-    assert typed_text(f"{OWN}\n\n{pasted}").strip() == OWN
-    assert "twice" not in typed_text(pasted)
+def test_what_a_person_pastes_below_their_words_is_not_typed() -> None:
+    def is_not_typed(pasted: str) -> None:
+        assert typed_text(f"{OWN}\n\n{pasted}").strip() == OWN
+        assert "twice" not in typed_text(pasted)
+
+    each(NOT_TYPED.values(), is_not_typed)
 
 
 def test_what_a_person_types_below_a_paste_that_ends_is_typed() -> None:
@@ -444,22 +376,14 @@ def test_what_a_person_types_below_a_paste_that_ends_is_typed() -> None:
           and "mail" not in name], is_typed)  # fmt: skip
 
 
-@pytest.mark.parametrize("announced", ["Here is the page:", "Bob wrote:", "这是网页："])
-def test_what_stands_below_a_colon_is_anothers_text(announced: str) -> None:
-    assert typed_text(f"{announced}\n\n{ALIEN}\n\nBest, Anna") == announced
-
-
-def test_below_a_colon_a_list_and_what_was_asked_for_are_the_persons_own() -> None:
+def test_what_stands_below_a_colon_is_anothers_text_but_a_list_or_what_was_asked_for() -> None:
+    for announced in ("Here is the page:", "Bob wrote:", "这是网页："):
+        assert typed_text(f"{announced}\n\n{ALIEN}\n\nBest, Anna") == announced
     listed = "Our rules:\n\n- tabs in Go\n\n- LF at the end"
     assert typed_text(listed) == listed
     asked = "Remember this:\n\nwe deploy on Tuesdays"
     assert typed_text(asked, asks=lambda text: "Remember" in text) == asked
     assert typed_text(asked) == "Remember this:"
-
-
-def test_a_mail_that_is_pasted_with_its_head_is_not_typed() -> None:
-    mail = f"From: Anna <a@example.org>\nSubject: News\n\n{ALIEN}\n\nBest,\nAnna"
-    assert "twice" not in typed_text(mail)
 
 
 def test_of_a_long_message_only_its_ends_are_typed() -> None:
@@ -478,13 +402,3 @@ def test_of_any_text_what_is_typed_are_lines_of_it_in_their_order(text: str) -> 
     lines = iter(text.splitlines())
     for line in typed_text(text).splitlines():
         assert not line.strip() or any(line.strip() == other.strip() for other in lines)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "piece", ["a", "\n", "<a>\n", "```\n", "> ", "From: ", "a:\n\n", "- a\n", "On a ", "<", "[1"]
-)
-def test_no_text_makes_telling_what_was_typed_slow(piece: str) -> None:
-    begun = time.process_time()
-    typed_text(piece * (100_000 // len(piece)), asks=lambda text: "b" in text)
-    assert time.process_time() - begun < 5

@@ -1,20 +1,18 @@
 """A capture run with a model: asked without a lock, judged, one commit a store, one watermark."""
 
 import json
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import FakeServer
-from scripted import Scripted
+from scripted import Said, Scripted
 from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.cli import main
-from mdmemory.errors import BadSetting, Busy, NotFound
+from mdmemory.errors import BadSetting, Busy
 from mdmemory.llm.answer import Answer, ModelFailed, Schema
 from mdmemory.review import waiting
 from mdmemory.store.evidence import KEPT_ROWS, Evidence, record_evidence, recorded_evidence
@@ -39,19 +37,13 @@ MOVED = {
     "why": "", "quote": "The port of the proxy is 8443 now, not 8080.",
     "replaces": ["project-proxy.md"],
 }  # fmt: skip
-UNTRUE = {
-    "verdicts": [
-        {"number": str(at), "reason": "", "verdict": "lasting", "untrue": "yes"} for at in range(9)
-    ]
-}
+VERDICT = {"reason": "", "verdict": "lasting", "untrue": "yes"}
+UNTRUE = {"verdicts": [{"number": str(at), **VERDICT} for at in range(9)]}
 
 
 def export(said: list[tuple[str, str]] = SAID, session: str = "ses_1") -> bytes:
     messages = [
-        {
-            "info": {"id": f"m{number:03}", "role": role, "time": {"created": number}},
-            "parts": [{"type": "text", "text": text}],
-        }
+        {"info": {"id": f"m{number:03}", "role": role}, "parts": [{"type": "text", "text": text}]}
         for number, (role, text) in enumerate(said, 1)
     ]
     return json.dumps({"info": {"id": session, "title": "t"}, "messages": messages}).encode()
@@ -69,7 +61,7 @@ def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.Monkey
     return memory
 
 
-def request(memory: Memory) -> str:
+def asked_for(memory: Memory) -> str:
     """The file of the note that the user asks for in so many words."""
     (file,) = (each.file for each in memory.notes() if "British" in each.note.head.description)
     return file
@@ -81,9 +73,12 @@ def request(memory: Memory) -> str:
 def test_requests_and_findings_are_one_commit_that_says_all(memory: Memory, git: Git) -> None:
     before = git(memory.project.root, "rev-parse", "HEAD").strip()
     old = memory.note("proxy").digest
-    done = memory.extract(export(), model=answers(DEPLOY, MOVED))
+    request = SAID[0][1].removeprefix("remember: ").capitalize()
+    said_too = {**DEPLOY, "title": "", "fact": request, "why": "", "quote": request.lower()}
+    other_type = {**said_too, "type": "feedback"}
+    done = memory.extract(export(), model=answers(DEPLOY, MOVED, said_too, other_type))
     asked, deploys, moved = done.added
-    assert (asked, deploys) == (request(memory), "project-deploys.md")
+    assert (asked, deploys) == (asked_for(memory), "project-deploys.md")
     assert [(each["file"], each["by"]) for each in done.superseded] == [("project-proxy.md", moved)]
     assert (done.failure, done.unread, done.watermark) == (None, 0, "m005")
     assert git(memory.project.root, "rev-parse", "HEAD^").strip() == before
@@ -93,48 +88,49 @@ def test_requests_and_findings_are_one_commit_that_says_all(memory: Memory, git:
         assert said in message
     assert "\nMemory-Session: ses_1\nMemory-Model: scripted\n" in message
     assert git(memory.project.root, "status", "--porcelain") == ""
+    assert memory.note(asked).note.head.source == "explicit"
+    head = (note := memory.note("deploys").note).head
+    assert (head.source, head.session, head.turn) == ("extraction", "ses_1", "m003")
+    assert (head.created, head.status, head.problems) == ("2026-06-20", "", ())
+    assert "Why: the on-call team is complete then" in note.body
+    assert main(["undo", done.id, "--session", "ses_1"]) == 2
     assert memory.undo(done.id).kept == ()
     assert [(each.file, each.digest) for each in memory.notes()] == [("project-proxy.md", old)]
 
 
-def test_a_note_says_where_it_comes_from_and_why(memory: Memory) -> None:
-    memory.extract(export(), model=answers(DEPLOY))
-    note = memory.note("deploys").note
-    head = note.head
-    assert (head.source, head.session, head.turn) == ("extraction", "ses_1", "m003")
-    assert (head.created, head.status, head.problems) == ("2026-06-20", "", ())
-    assert "Why: the on-call team is complete then" in note.body
-
-
 def test_the_model_sees_the_turns_and_the_notes_there_are(memory: Memory) -> None:
-    model = answers()
+    body = "It listens on port 8080, behind the other proxy."
+    file = memory.add("p", type="project", description="About the proxy", body=body).file
+    model = answers({**MOVED, "replaces": [file]})
     memory.extract(export(), model=model)
     asked = json.loads(model.asked[0].user)
     assert asked["today"] == "2026-06-20"
     assert [turn["text"] for turn in asked["turns"]] == [text for _, text in SAID]
-    assert [each["description"] for each in asked["notes"]] == ["The proxy listens on port 8080"]
+    heads = {each["description"] for each in asked["notes"]}
+    assert heads == {"The proxy listens on port 8080", "About the proxy"}
     assert "{{" not in model.asked[0].system
     assert "candidates" in model.asked[0].system
-
-
-def test_what_the_user_asked_for_and_a_model_proposes_in_the_same_words_is_one_note(
-    memory: Memory,
-) -> None:
-    text = "Release notes are written in British English"
-    twice = {**DEPLOY, "title": "", "fact": text, "why": "", "quote": text.lower()}
-    done = memory.extract(export(), model=answers(twice, {**twice, "type": "feedback"}))
-    assert done.added == [request(memory)]
-    assert memory.note(request(memory)).note.head.source == "explicit"
+    # the second question shows the whole text of what would be replaced
+    (fact,) = json.loads(model.looked[0].user)["facts"]
+    (shown,) = fact["replaces"]
+    assert "About the proxy" in shown
+    assert body in shown
 
 
 def test_what_a_note_says_already_is_counted_and_not_stored_again(memory: Memory) -> None:
     file = memory.add("d", type="project", description="Deploys are always on Tuesdays").file
     again = {**DEPLOY, "action": "reinforce", "fact": "", "replaces": [file]}
     same = {**DEPLOY, "why": ""}
-    for candidate, session, expected in ((again, "ses_1", [file]), (same, "ses_2", [])):
-        done = memory.extract(export(SAID[2:], session), model=answers(candidate))
-        assert (done.added, done.reinforced) == ([], expected)
+    unclear = Scripted({"candidates": [same]}, judge=lambda _: "unclear")
+    for model, session, expected in (
+        (answers(again), "ses_1", [file]),
+        (answers(same), "ses_2", []),
+        (unclear, "ses_3", []),
+    ):
+        done = memory.extract(export(SAID[2:], session), model=model)
+        assert (done.added, done.pending, done.reinforced) == ([], [], expected)
     assert memory.note("d").note.head.reinforced == 1
+    assert memory.pending() == []
 
 
 def test_held_notes_are_never_shown_nor_replaced(memory: Memory) -> None:
@@ -196,16 +192,14 @@ def test_without_git_nothing_is_replaced_and_the_rest_is_stored(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "said", [ModelFailed("It is down."), "I found nothing.", '{"candidates": [}', BadSetting("No.")]
+    "said", [ModelFailed("It is down."), "I found nothing.", BadSetting("No.")]
 )
-def test_a_failed_answer_stores_the_requests_and_is_asked_again(
-    memory: Memory, said: str | Exception
-) -> None:
+def test_a_failed_answer_stores_the_requests_and_is_asked_again(memory: Memory, said: Said) -> None:
     done = memory.extract(export(), model=Scripted(said, said))
     assert done.failure is not None
-    assert (done.added, done.watermark) == ([request(memory)], "")
+    assert (done.added, done.watermark) == ([asked_for(memory)], "")
     assert memory.captures()[0].outcome == "failed"
-    memory.remove(request(memory))
+    memory.remove(asked_for(memory))
     model = answers(DEPLOY)
     model.name = "another"
     again = memory.extract(export(), model=model)
@@ -264,51 +258,24 @@ PERSONAL = {**DEPLOY, "type": "user", "title": "", "fact": TEA, "why": "", "quot
 TALK = [("user", "My sister Anna drinks green tea. We always deploy on Tuesdays.")]
 
 
-def test_what_is_about_the_person_goes_to_their_store_and_the_rest_to_the_project(
-    memory: Memory, git: Git
-) -> None:
-    layers = Memory.around()
-    layers.add("My cat is called Zebra", type="user")
-    before = git(memory.project.root, "rev-list", "--count", "HEAD")
-    theirs, own = sorted(layers.extract(export(TALK), model=answers(DEPLOY, PERSONAL)).added)
-    assert own == "project-deploys.md"
-    assert theirs.startswith("me/user-")
-    here = memory.notes()
-    assert "Anna" not in str([each.note.text for each in here])
-    assert int(git(memory.project.root, "rev-list", "--count", "HEAD")) == int(before) + 1
-    layers.undo_session("ses_1")
-    assert not any("tea" in str(each) for each in layers.near("green tea"))
-
-
-@pytest.mark.parametrize("has_person", [False, True])
-def test_a_personal_fact_that_waits_keeps_no_other_from_its_store(
-    memory: Memory, *, has_person: bool
-) -> None:
-    layers = Memory.around()
-    if has_person:
-        layers.add("My cat is called Zebra", type="user")
-    model = Scripted(
-        {"candidates": [PERSONAL, DEPLOY]},
-        judge=lambda text: "unclear" if "tea" in text else "lasting",
-    )
-    found = layers.extract(export(TALK), model=model)
+def test_a_personal_fact_that_waits_keeps_no_other_from_its_store(memory: Memory) -> None:
+    unclear = {"tea": "unclear"}
+    judge = lambda text: unclear.get("tea" * ("tea" in text), "lasting")  # noqa: E731
+    model = Scripted({"candidates": [PERSONAL, DEPLOY]}, judge=judge)
+    found = Memory.around().extract(export(TALK), model=model)
     assert (found.added, len(found.pending)) == (["project-deploys.md"], 1)
     assert any("tea" in str(each) for each in waiting.items(Memory.around()))
 
 
-@pytest.mark.parametrize("untrue", ["yes", "no"])
 def test_a_personal_fact_that_names_a_note_of_the_project_never_enters_its_store(
-    memory: Memory, untrue: str
+    memory: Memory,
 ) -> None:
     layers = Memory.around()
     layers.add("My cat is called Zebra", type="user")
     old = memory.add("tea", type="project", description="The team drinks black tea").file
-    model = Scripted(
-        {"candidates": [{**PERSONAL, "action": "update", "replaces": [old]}]},
-        judge={"verdicts": [{"number": "1", "verdict": "lasting", "untrue": untrue}]},
+    done = layers.extract(
+        export(TALK), model=answers({**PERSONAL, "action": "update", "replaces": [old]})
     )
-    done = layers.extract(export(TALK), model=model)
-    assert "Anna" not in str([each.note.text for each in memory.notes()])
     assert "Anna" not in "".join(p.read_text("utf-8") for p in memory.project.store.glob("*.md"))
     assert memory.note("tea").note.head.status == ""
     assert [file.partition("-")[0] for file in done.files()] == ["me/user"]
@@ -323,15 +290,6 @@ def test_a_note_of_another_store_that_a_fact_cannot_replace_is_told(memory: Memo
     assert {"text": mine, "reasons": ["other_store"]} in done.dropped
 
 
-def test_what_a_note_says_already_is_known_whatever_a_second_reading_thinks_of_it(
-    memory: Memory,
-) -> None:
-    memory.add("d", type="project", description="Deploys are always on Tuesdays")
-    model = Scripted({"candidates": [{**DEPLOY, "why": ""}]}, judge=lambda _: "unclear")
-    done = memory.extract(export(SAID[2:]), model=model)
-    assert (done.added, done.pending, memory.pending()) == ([], [], [])
-
-
 @pytest.mark.parametrize("way", ["lasting", "asked for"])
 def test_what_becomes_a_note_in_another_way_waits_no_more(memory: Memory, way: str) -> None:
     fact = {**DEPLOY, "why": ""}
@@ -342,17 +300,6 @@ def test_what_becomes_a_note_in_another_way_waits_no_more(memory: Memory, way: s
     else:
         done = memory.extract(export([("user", f"Remember: {DEPLOY['fact']}")], "ses_2"))
     assert (len(done.added), memory.pending()) == (1, [])
-
-
-def test_the_second_question_shows_the_whole_text_of_what_would_be_replaced(memory: Memory) -> None:
-    body = "It listens on port 8080, behind the other proxy."
-    file = memory.add("p", type="project", description="About the proxy", body=body).file
-    model = answers({**MOVED, "replaces": [file]})
-    memory.extract(export(), model=model)
-    (fact,) = json.loads(model.looked[0].user)["facts"]
-    (shown,) = fact["replaces"]
-    assert "About the proxy" in shown
-    assert body in shown
 
 
 def test_words_of_the_user_are_one_line_of_the_commit_and_no_trailer(
@@ -399,46 +346,4 @@ def test_the_log_forgets_after_ninety_days_and_five_thousand_rows(tmp_path: Path
         assert (found[0].preview, found[-1].preview) == (str(KEPT_ROWS + 9), "10")
 
 
-def test_undo_takes_back_all_that_a_session_wrote(
-    memory: Memory, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = {each.file: each.digest for each in memory.notes()}
-    memory.extract(export(SAID[:3]), model=answers(DEPLOY))
-    memory.extract(export(), model=answers(MOVED))
-    memory.extract(export([("user", "remember: tea is at four o'clock")], "ses_2"))
-    assert main(["undo", "--session", "ses_1", "--json"]) == 0
-    undone = json.loads(capsys.readouterr().out)
-    assert "project-proxy.md" in undone[0]["restored"]
-    assert len(undone) == 2
-    after = {each.file: each.digest for each in memory.notes()}
-    assert len(after) == len(before) + 1  # the other session's
-    assert before.items() <= after.items()
-    with pytest.raises(NotFound):
-        memory.undo_session("ses_1")
-    assert main(["undo", "m-1", "--session", "ses_2", "--json"]) == 2
-
-
 # --- the real client ---------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_the_command_asks_a_server_and_stores_what_it_found(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("talk.json").write_bytes(export())
-    with FakeServer() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
-        server.say("I have nothing to say in JSON.")
-        assert main(["extract", "--transcript", "talk.json", "--json"]) == 1
-        told = capsys.readouterr()
-        found = json.loads(told.out)
-        assert (found["error"]["code"], len(found["added"])) == ("bad_answer", 1)
-        assert told.err.startswith("mdmemory: The model's answer holds no list")
-        server.say(json.dumps({"candidates": [DEPLOY, MOVED]}))
-        monkeypatch.setenv("MEMORY_EXTRACT_MODEL", "openai/another")
-        assert main(["extract", "--transcript", "talk.json"]) == 0
-    said = capsys.readouterr().out
-    assert "added: project-deploys.md\n" in said
-    assert "`mdmemory undo m-" in said
-    assert "OPENAI_API_KEY" not in os.environ

@@ -294,6 +294,8 @@ EVERY = (
     # what is said
     row(notice.notice_wishes, notice),
     row(notice.without_unwanted, notice, "without_unwanted"),
+    row(lambda text: (notice.is_request(text), notice.wants_gone(text)), notice, "is_request"),
+    row(notice.holds_everywhere, notice, "holds_everywhere"),
     row(notice.typed_text, notice),
     row(lambda text: capturing._CONTROL.sub("", text), capturing),
     row(message_part.is_statement, message_part, "is_statement"),
