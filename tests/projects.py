@@ -1,16 +1,33 @@
 """Projects for tests of the interfaces: begun once in a run or a file, copied for each test."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from pace import HUNG
 
+from mdmemory.cli import main
+
 Begin = Callable[..., None]
+Say = Callable[..., str]
+Ask = Callable[..., Any]
+
+
+class Ended(NamedTuple):
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ended]
 
 
 @pytest.fixture(scope="session")
@@ -80,3 +97,58 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     shutil.copytree(template, root)
     monkeypatch.chdir(root)
     return root
+
+
+def script(path: Path, text: str) -> Path:
+    """A program of the shell's there: an editor, or a hook."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command in this process: `run("list").out`."""
+
+    def command(*words: str) -> Ended:
+        capsys.readouterr()
+        return Ended(main([*words]), *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture
+def say(run: Run) -> Say:
+    """What a command says on standard output, which ends with `code`."""
+
+    def command(*words: str, code: int = 0) -> str:
+        done = run(*words)
+        assert done.code == code, (words, done)
+        return done.out
+
+    return command
+
+
+@pytest.fixture
+def ask(run: Run) -> Ask:
+    """The answer of a command with --json, which ends with `code` and has no more to say."""
+
+    def command(*words: str, code: int = 0) -> Any:
+        done = run(*words, "--json")
+        assert (done.code, done.err) == (code, ""), (words, done)
+        return json.loads(done.out)
+
+    return command
+
+
+@pytest.fixture
+def fail(run: Run) -> Say:
+    """What a command says on standard error, which ends with `code` and says nothing else."""
+
+    def command(*words: str, code: int = 1) -> str:
+        done = run(*words)
+        assert (done.code, done.out) == (code, ""), (words, done)
+        return done.err
+
+    return command
