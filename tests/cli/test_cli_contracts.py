@@ -7,65 +7,21 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from json_shapes import EXPLAIN, EXTRACT, WORD, fit
+from json_shapes import fits
 from pace import HUNG, seldom
+from projects import Ask, Run
+from rows import each
 
 from mdmemory import assets
-from mdmemory.cli import commands, main
+from mdmemory.cli import commands
 
-Ask = Callable[..., tuple[int, Any]]
-
-WRITTEN = {"file": str, "name": str, "digest": str, "commit": WORD, "layer": str}
-ROW = {
-    "file": str, "name": str, "description": str, "type": str, "kind": str, "digest": str,
-    "strength": float, "listed": bool, "status": str, "layer": str,
-}  # fmt: skip
-COMPACT = {
-    "outcome": str, "checkpoint": WORD, "commit": WORD, "planned": [dict], "applied": [dict],
-    "skipped": [{"op": dict, "reason": str}],
-    "refused": [{"op": dict, "code": str, "message": str}],
-    "refusals": [{"code": str, "message": str}], "doubts": [{"op": dict, "message": str}],
-    "planner": str, "tokens": {"input": int, "output": int, "calls": int},
-}  # fmt: skip
-LOGGED = {
-    "id": str, "time": str, "kind": str, "commit": str, "checkpoint": WORD, "session": WORD,
-    "ops": [str], "undone": bool, "waiting": bool, "layer": str,
-}  # fmt: skip
-UNDO = {
-    "undone": str, "commit": WORD, "restored": [str], "kept": [{"file": str, "reason": str}],
-    "facts": [str], "layer": str,
-}  # fmt: skip
-STORE = {
-    "layer": str, "store": str, "git": str, "remote": WORD, "notes": int, "listed": int,
-    "held": int, "unconfirmed": int, "superseded": int, "conflicts": int, "unread": [str],
-    "lost": [str],
-    "unadopted": [{"file": str, "change": str, "why": str}],
-    "inbox": {"wishes": int, "pending": int, "imports": int},
-    "waiting": [{"id": str, "subject": str, "files": [str]}],
-}  # fmt: skip
-STATUS = {
-    **STORE, "layers": [STORE], "due": WORD, "last": dict | None, "planner": str, "sends_to": WORD,
-    "tokens_today": {"input": int, "output": int, "calls": int}, "passed_over": int,
-    "questions": str,
-    "embeddings": {"kind": str, "missing": str},
-    "review": {
-        "lost": int, "wish": int, "conflict": int, "forget": int, "pending": int,
-        "unconfirmed": int, "orphaned": int, "drifted": int, "refused_op": int, "on_hold": int,
-        "import_rest": int,
-    },
-}  # fmt: skip
-DOCTOR = {
-    "ok": bool,
-    "findings": [
-        {"check": str, "level": str, "path": str, "message": str, "fixable": bool, "layer": str}
-    ],
-}
-ERROR = {"error": {"code": str, "message": str, "hint": str}}
+Git = Callable[..., str]
+PNPM = "feedback-prefers-pnpm.md"
+NOW = ("rev-parse", "HEAD")
 
 
 @pytest.fixture(scope="module")
@@ -79,383 +35,269 @@ def template(tmp_path_factory: pytest.TempPathFactory, begin: Callable[..., None
 
 
 @pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
-    """Runs a command with --json: exit code and answer. Standard error says nothing."""
-
-    def run(*words: str) -> tuple[int, Any]:
-        capsys.readouterr()
-        code = main([*words, "--json"])
-        said = capsys.readouterr()
-        assert said.err == ""
-        return code, json.loads(said.out)
-
-    return run
+def store(project: Path) -> Path:
+    return project / "notes/memory"
 
 
-def head(project: Path, git: Callable[..., str]) -> str:
-    return git(project, "rev-parse", "HEAD").strip()
+def by_hand(store: Path, name: str = "hand-made.md", text: str = "Made by hand.\n") -> None:
+    (store / name).write_text(text, encoding="utf-8")
 
 
 # --- one note ----------------------------------------------------------------------------------
 
-TABS = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go is indented with tabs")
+FEEDBACK = ("--type", "feedback", "--description", "Go is indented with tabs")
+TABS = ("add", "tabs-in-go", *FEEDBACK)
 
 
-def test_list_gives_every_note_with_its_strength(project: Path, ask: Ask) -> None:
-    code, rows = ask("list")
-    assert code == 0
-    fit(rows, [ROW])
+def test_list_gives_every_note_with_its_strength(store: Path, ask: Ask) -> None:
+    rows = fits("list", ask("list"))
     assert [row["file"] for row in rows] == sorted(row["file"] for row in rows)
     assert len(rows) == 8
     assert all(row["listed"] and row["status"] == "" for row in rows)
 
 
-def test_show_gives_the_row_the_body_and_the_head(project: Path, ask: Ask) -> None:
-    code, shown = ask("show", "prefers-pnpm")
-    assert code == 0
-    fit(shown, {**ROW, "body": str, "head": dict, "cites": list})
+def test_show_gives_the_row_the_body_and_the_head_by_name_stem_and_file(
+    store: Path, ask: Ask
+) -> None:
+    shown = fits("show", ask("show", "prefers-pnpm"))
     assert shown["head"]["name"] == "prefers-pnpm"
     assert shown["head"]["metadata"]["created"] == "2026-05-11"
-    _, rows = ask("list")
-    assert {key: shown[key] for key in ROW} in rows
+    assert [row for row in ask("list") if row.items() <= shown.items()]
+    for name in (PNPM, "feedback-prefers-pnpm", "PREFERS-pnpm"):
+        assert ask("show", name) == shown
 
 
-@pytest.mark.parametrize("name", ["prefers-pnpm", "feedback-prefers-pnpm.md", "PREFERS-pnpm"])
-def test_a_note_answers_to_its_name_stem_and_file(project: Path, ask: Ask, name: str) -> None:
-    assert ask("show", name)[1]["file"] == "feedback-prefers-pnpm.md"
-
-
-def test_add_gives_file_name_digest_and_commit(
-    project: Path, ask: Ask, git: Callable[..., str]
+def test_add_gives_file_name_digest_and_commit_and_none_for_what_is_there_already(
+    store: Path, ask: Ask, git: Git
 ) -> None:
-    code, added = ask(*TABS, "gofmt does it.")
-    assert code == 0
-    fit(added, WRITTEN)
+    added = fits("add", ask(*TABS, "gofmt does it."))
     assert (added["file"], added["name"]) == ("feedback-tabs-in-go.md", "tabs-in-go")
-    assert added["commit"] == head(project, git)
-    assert ask("show", "tabs-in-go")[1]["digest"] == added["digest"]
-
-
-def test_adding_the_same_again_names_the_note_and_makes_no_commit(project: Path, ask: Ask) -> None:
-    _, first = ask(*TABS, "gofmt does it.")
-    code, again = ask(*TABS, "gofmt does it.")
-    assert code == 0
-    assert again == {**first, "commit": None}
+    assert added["commit"] == git(store, *NOW).strip()
+    assert ask("show", "tabs-in-go")["digest"] == added["digest"]
+    assert ask("add", "another-name", *FEEDBACK, "gofmt does it.") == {**added, "commit": None}
+    assert added["commit"] == git(store, *NOW).strip()
 
 
 def test_a_body_is_read_from_standard_input(
-    project: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    store: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("Two\nlines.\n"))
     ask(*TABS, "-")
-    assert ask("show", "tabs-in-go")[1]["body"] == "Two\nlines."
+    assert ask("show", "tabs-in-go")["body"] == "Two\nlines."
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("edit", "prefers-pnpm", "--description", "Uses pnpm 9"), ("forget", "prefers-pnpm")],
-    ids=lambda words: words[0],
-)
-def test_edit_and_remove_give_what_add_gives(
-    project: Path, ask: Ask, git: Callable[..., str], words: tuple[str, ...]
-) -> None:
-    code, done = ask(*words)
-    assert code == 0
-    fit(done, WRITTEN)
-    assert done["file"] == "feedback-prefers-pnpm.md"
-    assert done["commit"] == head(project, git)
+def test_edit_and_remove_give_what_add_gives(store: Path, ask: Ask, git: Git) -> None:
+    for words in (("edit", PNPM, "--description", "Uses pnpm 9"), ("forget", PNPM)):
+        done = fits(words[0], ask(*words))
+        assert (done["file"], done["commit"]) == (PNPM, git(store, *NOW).strip())
 
 
-def test_a_note_that_is_kept_by_its_name_is_listed(project: Path, ask: Ask) -> None:
-    path = project / "notes/memory/feedback-prefers-pnpm.md"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("metadata:\n", "metadata:\n  status: unconfirmed\n"), "utf-8")
-    assert ask("show", "prefers-pnpm")[1]["status"] == "unconfirmed"
-    assert not ask("show", "prefers-pnpm")[1]["listed"]
-    code, done = ask("review", "prefers-pnpm", "keep")
-    assert (code, done["answer"]) == (0, "keep")
-    assert ask("show", "prefers-pnpm")[1]["listed"]
+def test_a_note_that_is_kept_by_its_name_is_listed(store: Path, ask: Ask) -> None:
+    text = (store / PNPM).read_text(encoding="utf-8")
+    by_hand(store, PNPM, text.replace("metadata:\n", "metadata:\n  status: unconfirmed\n"))
+    shown = ask("show", "prefers-pnpm")
+    assert (shown["status"], shown["listed"]) == ("unconfirmed", False)
+    assert ask("review", "prefers-pnpm", "keep")["answer"] == "keep"
+    assert ask("show", "prefers-pnpm")["listed"]
 
 
-# --- the index ---------------------------------------------------------------------------------
+def test_index_tells_whether_it_changed_anything(store: Path, ask: Ask) -> None:
+    assert fits("index", ask("index"))["path"] == str(store / "MEMORY.md")
+    by_hand(store)
+    stale = ask("index", "--check", code=1)
+    assert (stale["changed"], stale["total"]) == (True, 9)
+    assert ask("index")["changed"] is True
+    assert ask("index", "--check")["changed"] is False
 
 
-def test_index_tells_whether_it_changed_anything(project: Path, ask: Ask) -> None:
-    one = {"path": str, "changed": bool, "listed": int, "total": int}
-    shape = {**one, "layers": [{"layer": str, **one}]}
-    code, done = ask("index")
-    assert code == 0
-    fit(done, shape)
-    assert done["path"] == str(project / "notes/memory/MEMORY.md")
-    (project / "notes/memory/hand-made.md").write_text("Made by hand.\n", encoding="utf-8")
-    code, stale = ask("index", "--check")
-    assert (code, stale["changed"], stale["total"]) == (1, True, 9)
-    assert ask("index")[1]["changed"] is True
-    code, fresh = ask("index", "--check")
-    assert (code, fresh["changed"]) == (0, False)
+# --- capture and compaction --------------------------------------------------------------------
 
 
-# --- capture -----------------------------------------------------------------------------------
-
-
-def test_explain_gives_its_whole_verdict(project: Path, ask: Ask) -> None:
-    code, verdict = ask("explain", "remember: we decided on Redis <private>in Paris</private>")
-    assert code == 0
-    fit(verdict, EXPLAIN)
-    assert verdict["gate"] == {"accepted": True, "reasons": []}
+def test_explain_gives_its_whole_verdict(store: Path, ask: Ask) -> None:
+    verdict = ask("explain", "remember: we decided on Redis <private>in Paris</private>")
+    assert fits("explain", verdict)["gate"] == {"accepted": True, "reasons": []}
     assert (verdict["noticed"], verdict["wish"]) == ("explicit", ["we decided on Redis"])
     assert verdict["private_removed"] == 1
-    _, refused = ask("explain", "morning")
-    fit(refused, EXPLAIN)
+    refused = fits("explain", ask("explain", "morning"))
     assert refused["gate"] == {"accepted": False, "reasons": ["too_short"]}
     assert (refused["noticed"], refused["wish"]) == ("", [])
-
-
-def test_explain_names_the_note_that_says_it_already(project: Path, ask: Ask) -> None:
-    _, verdict = ask("explain", "remember: Uses pnpm, never npm, in every JavaScript project")
-    fit(verdict, EXPLAIN)
-    assert "feedback-prefers-pnpm.md" in [near["file"] for near in verdict["near"]]
+    known = ask("explain", "remember: Uses pnpm, never npm, in every JavaScript project")
+    assert PNPM in [near["file"] for near in fits("explain", known)["near"]]
 
 
 def test_extract_tells_what_it_stored_and_then_finds_nothing_new(
-    project: Path, ask: Ask, git: Callable[..., str]
+    store: Path, ask: Ask, git: Git
 ) -> None:
-    transcript = str(assets.asset_path("templates/demo/transcript.json"))
-    before = head(project, git)
-    code, planned = ask("extract", "--transcript", transcript, "--dry-run")
-    assert code == 0
-    fit(planned, EXTRACT)
-    assert planned["commit"] is None
-    assert head(project, git) == before
-    code, done = ask("extract", "--transcript", transcript)
-    assert code == 0
-    fit(done, EXTRACT)
-    assert done["commit"] == head(project, git) != before
+    words = ("extract", "--transcript", str(assets.asset_path("templates/demo/transcript.json")))
+    before = git(store, *NOW).strip()
+    planned = fits("extract", ask(*words, "--dry-run"))
+    assert (planned["commit"], git(store, *NOW).strip()) == (None, before)
+    done = fits("extract", ask(*words))
+    assert done["commit"] == git(store, *NOW).strip() != before
     assert {**done, "commit": None, "id": None} == planned
-    code, again = ask("extract", "--transcript", transcript)
-    assert code == 0
+    again = ask(*words)
     assert (again["added"], again["commit"]) == ([], None)
     assert again["watermark"] == done["watermark"]
 
 
-# --- compaction --------------------------------------------------------------------------------
-
-
-def plan(tmp_path: Path, *ops: dict[str, Any]) -> str:
-    path = tmp_path / "plan.json"
-    path.write_text(json.dumps({"ops": ops}), encoding="utf-8")
-    return str(path)
-
-
-def test_compact_tells_checkpoint_commit_and_every_op(
-    project: Path, ask: Ask, git: Callable[..., str]
-) -> None:
-    (project / "notes/memory/hand-made.md").write_text("Made by hand.\n", encoding="utf-8")
-    code, done = ask("compact")
-    assert code == 0
-    fit(done, COMPACT)
+def test_compact_tells_checkpoint_commit_and_every_op(store: Path, ask: Ask, git: Git) -> None:
+    by_hand(store)
+    done = fits("compact", ask("compact"))
     assert (done["outcome"], done["planner"]) == ("applied", "offline")
-    assert done["commit"] == head(project, git)
-    assert done["checkpoint"] == git(project, "rev-parse", "HEAD^").strip()
+    assert done["commit"] == git(store, *NOW).strip()
+    assert done["checkpoint"] == git(store, "rev-parse", "HEAD^").strip()
     assert done["planned"] == done["applied"]
     assert [op["op"] for op in done["applied"]] == ["merge", "flag"]
 
 
-def test_a_refused_op_is_named_and_the_others_go_on(
-    project: Path, ask: Ask, tmp_path: Path
+def test_an_op_that_is_refused_or_came_too_late_is_named_and_the_others_go_on(
+    store: Path, ask: Ask, tmp_path: Path
 ) -> None:
     lossy = {"op": "rewrite", "file": "project-postgres-for-billing.md", "body": "A database."}
     fine = {"op": "delete", "file": "reference-error-dashboard.md", "reason": "closed"}
-    code, done = ask("compact", "--plan", plan(tmp_path, lossy, fine))
-    assert code == 0
-    fit(done, COMPACT)
+    late = {"op": "delete", "file": PNPM, "reason": "closed"}
+    plan = {"ops": [lossy, fine, late], "digests": {PNPM: "0" * 64}}
+    (tmp_path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    done = fits("compact", ask("compact", "--plan", str(tmp_path / "plan.json")))
     assert (done["outcome"], done["planner"]) == ("applied", "given")
     assert done["applied"] == [fine]
     assert [(row["op"], row["code"]) for row in done["refused"]] == [(lossy, "literal_lost")]
+    assert [row["op"] for row in done["skipped"]] == [late]
 
 
-def test_an_op_on_a_note_that_changed_is_skipped_and_named(
-    project: Path, ask: Ask, tmp_path: Path
-) -> None:
-    file = "reference-error-dashboard.md"
-    path = tmp_path / "plan.json"
-    op = {"op": "delete", "file": file, "reason": "closed"}
-    path.write_text(json.dumps({"ops": [op], "digests": {file: "0" * 64}}), encoding="utf-8")
-    code, done = ask("compact", "--plan", str(path))
-    assert code == 0
-    fit(done, COMPACT)
-    assert (done["outcome"], [row["op"] for row in done["skipped"]]) == ("noop", [op])
-
-
-# --- contradictions ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("how", "held"),
-    [(("keep", "indent-with-two-spaces"), "feedback-indent-with-two-spaces.md"), (("both",), "")],
-    ids=["keep", "both"],
-)
 @pytest.mark.parametrize("by_name", [False, True])
+@pytest.mark.parametrize("answer", ["keep", "both"])
 def test_an_answer_to_a_conflict_is_one_commit_that_can_be_undone(
-    project: Path, ask: Ask, git: Callable[..., str], how: tuple[str, ...], held: str, by_name: bool
+    store: Path, ask: Ask, git: Git, answer: str, by_name: bool
 ) -> None:
-    assert ask("review") == (0, [])
+    assert ask("review") == []
     ask("compact")
-    (row,) = ask("review")[1]
-    assert (row["kind"], [each["file"] for each in row["notes"]]) == (
-        "conflict", ["feedback-indent-with-spaces.md", "feedback-indent-with-two-spaces.md"],
-    )  # fmt: skip
-    code, done = ask("review", "indent-with-spaces" if by_name else row["id"], *how)
-    assert (code, done["commit"]) == (0, head(project, git))
-    assert ask("review")[1] == []
-    notes = [row for row in ask("list")[1] if "indent" in row["file"]]
+    (row,) = ask("review")
+    files = ["feedback-indent-with-spaces.md", "feedback-indent-with-two-spaces.md"]
+    assert (row["kind"], [each["file"] for each in row["notes"]]) == ("conflict", files)
+    held = [answer] if answer == "both" else [answer, "indent-with-two-spaces"]
+    done = ask("review", "indent-with-spaces" if by_name else row["id"], *held)
+    assert done["commit"] == git(store, *NOW).strip()
+    assert ask("review") == []
+    notes = [row for row in ask("list") if "indent" in row["file"]]
     in_force = [row["file"] for row in notes if row["status"] != "superseded"]
-    assert in_force == ([held] if held else [each["file"] for each in notes])
-    assert ask("undo", done["undo"])[0] == 0
-    assert ask("review")[1] == [row]
+    assert in_force == (files if answer == "both" else files[1:])
+    ask("undo", done["undo"])
+    assert ask("review") == [row]
 
 
 # --- the past ----------------------------------------------------------------------------------
 
 
-def test_log_gives_our_commits_newest_first(
-    project: Path, ask: Ask, git: Callable[..., str]
+def test_log_gives_our_commits_newest_first_and_with_p_the_diff(
+    store: Path, ask: Ask, git: Git
 ) -> None:
     ask(*TABS, "gofmt does it.")
-    code, rows = ask("log")
-    assert code == 0
-    fit(rows, [LOGGED])
+    rows = fits("log", ask("log"))
     assert [row["kind"] for row in rows] == ["add", "init"]
-    assert rows[0]["commit"] == head(project, git)
-    assert len(ask("log", "-n", "1")[1]) == 1
+    assert rows[0]["commit"] == git(store, *NOW).strip()
+    assert ask("log", "-n", "1") == rows[:1]
+    (row,) = fits("log -p", ask("log", "-p", "-n", "1"))
+    assert "+gofmt does it." in row["diff"]
+    assert ask("log", row["id"], "-p") == ask("log", row["commit"][:10], "-p") == [row]
 
 
-def test_undo_takes_back_the_newest_change_and_the_log_knows(project: Path, ask: Ask) -> None:
-    path = project / "notes/memory/feedback-prefers-pnpm.md"
-    before = path.read_bytes()
-    _, removed = ask("forget", "prefers-pnpm")
-    code, done = ask("undo")
-    assert code == 0
-    fit(done, UNDO)
+def test_undo_takes_back_the_newest_change_and_the_log_knows(store: Path, ask: Ask) -> None:
+    before = (store / PNPM).read_bytes()
+    removed = ask("forget", "prefers-pnpm")
+    done = fits("undo", ask("undo"))
     assert done["undone"] == removed["commit"]
-    assert (done["restored"], done["kept"]) == ([path.name], [])
-    assert path.read_bytes() == before
-    rows = ask("log")[1]
-    fit(rows, [LOGGED])
+    assert (done["restored"], done["kept"]) == ([PNPM], [])
+    assert (store / PNPM).read_bytes() == before
+    rows = fits("log", ask("log"))
     assert [(row["kind"], row["undone"]) for row in rows][:2] == [("undo", False), ("remove", True)]
 
 
-def test_undo_that_keeps_a_hand_edit_names_it_and_exits_1(project: Path, ask: Ask) -> None:
-    path = project / "notes/memory/feedback-prefers-pnpm.md"
+def test_undo_that_keeps_a_hand_edit_names_it_and_exits_1(store: Path, ask: Ask) -> None:
     ask("edit", "prefers-pnpm", "--description", "Uses pnpm 9")
-    path.write_text(path.read_text(encoding="utf-8") + "\nBy hand.\n", encoding="utf-8")
-    code, done = ask("undo")
-    assert code == 1
-    fit(done, UNDO)
+    with (store / PNPM).open("a") as file:
+        file.write("\nBy hand.\n")
+    done = fits("undo", ask("undo", code=1))
     assert (done["commit"], done["restored"]) == (None, [])
-    assert [row["file"] for row in done["kept"]] == [path.name]
-    assert path.read_text(encoding="utf-8").endswith("By hand.\n")
-
-
-def test_a_change_is_a_row_of_the_log_with_its_diff(project: Path, ask: Ask) -> None:
-    ask(*TABS, "gofmt does it.")
-    code, (row,) = ask("log", "-p", "-n", "1")
-    assert code == 0
-    fit(row, {**LOGGED, "diff": str})
-    assert "+gofmt does it." in row["diff"]
-    assert ask("log", row["id"], "-p")[1] == ask("log", row["commit"][:10], "-p")[1] == [row]
+    assert [row["file"] for row in done["kept"]] == [PNPM]
+    assert (store / PNPM).read_text(encoding="utf-8").endswith("By hand.\n")
 
 
 # --- the store ---------------------------------------------------------------------------------
 
 
-def test_status_says_where_text_goes_and_what_is_due(project: Path, ask: Ask) -> None:
-    code, report = ask("status")
-    assert code == 0
-    fit(report, STATUS)
+def test_status_says_where_text_goes_and_what_is_due(store: Path, ask: Ask) -> None:
+    report = fits("status", ask("status"))
     assert (report["git"], report["planner"], report["sends_to"]) == ("ready", "offline", None)
     assert (report["notes"], report["listed"], report["conflicts"]) == (8, 8, 0)
     assert (report["due"], report["last"]) == ("no pass is recorded", None)
     ask("compact")
-    _, report = ask("status")
-    fit(report, {**STATUS, "last": {"at": str, "outcome": str}})
+    report = fits("status", ask("status"))
     assert (report["conflicts"], report["due"]) == (1, None)
 
 
-def test_doctor_exits_0_with_warnings_and_1_with_an_error(project: Path, ask: Ask) -> None:
-    code, report = ask("doctor")
-    assert (code, report) == (0, {"ok": True, "findings": []})
-    (project / "notes/memory/hand-made.md").write_text("Made by hand.\n", encoding="utf-8")
-    code, report = ask("doctor")
-    assert (code, report["ok"]) == (0, True)
-    fit(report, DOCTOR)
-    assert {row["level"] for row in report["findings"]} == {"warning"}
-    (project / "notes/memory/MEMORY.md").write_text("somebody's own\n", encoding="utf-8")
-    code, report = ask("doctor")
-    assert (code, report["ok"]) == (1, False)
-    fit(report, DOCTOR)
+def test_doctor_exits_0_with_warnings_and_1_with_an_error(store: Path, ask: Ask) -> None:
+    sound = {"ok": True, "findings": []}
+    assert ask("doctor") == sound
+    (store / "MEMORY.md").unlink()
+    assert any(row["fixable"] for row in ask("doctor")["findings"])
+    assert ask("doctor", "--fix") == sound, "it mends what it called fixable"
+    by_hand(store)
+    report = fits("doctor", ask("doctor"))
+    assert (report["ok"], {row["level"] for row in report["findings"]}) == (True, {"warning"})
+    by_hand(store, "MEMORY.md", "somebody's own\n")
+    assert fits("doctor", ask("doctor", code=1))["ok"] is False
 
 
-def test_doctor_fix_mends_what_it_called_fixable(project: Path, ask: Ask) -> None:
-    (project / "notes/memory/MEMORY.md").unlink()
-    assert any(row["fixable"] for row in ask("doctor")[1]["findings"])
-    assert ask("doctor", "--fix")[1] == {"ok": True, "findings": []}
+def test_init_again_changes_nothing_and_says_so(store: Path, ask: Ask, git: Git) -> None:
+    def state() -> tuple[str, dict[Path, bytes]]:
+        files = [*store.iterdir(), store.parents[1] / "mdmemory.toml"]
+        return git(store, *NOW), {path: path.read_bytes() for path in files if path.is_file()}
 
-
-def test_init_again_says_that_nothing_was_changed(project: Path, ask: Ask) -> None:
-    code, done = ask("init")
-    assert code == 0
-    fit(done, {"root": str, "store": str, "commit": WORD, "files": [str], "said": [str]})
-    assert (done["commit"], done["files"]) == (None, [])
+    before = state()
+    done = fits("init", ask("init"))
+    assert (done["commit"], done["files"], state()) == (None, [], before)
+    assert [said.partition("; ")[2] for said in done["said"]] == ["nothing changed."]
 
 
 # --- errors and exit codes ---------------------------------------------------------------------
 
-
-@pytest.mark.parametrize(
-    ("words", "code", "word"),
-    [
-        (("show", "nothing"), 1, "not_found"),
-        (("undo", "m-00000000"), 1, "not_found"),
-        (("list", "--store", "nowhere"), 1, "no_store"),
-        (("add", "Bad Name", "--type", "feedback", "--description", "d", "b"), 1, "bad_note"),
-        (("extract", "--transcript", "mdmemory.toml"), 1, "bad_transcript"),
-        (("show",), 2, "usage"),
-        (("show", "a", "b"), 2, "usage"),
-        (("list", "--frobnicate"), 2, "usage"),
-        (("frobnicate",), 2, "usage"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
+ERRORS = (
+    ("show nothing", 1, "not_found"),
+    ("undo m-00000000", 1, "not_found"),
+    ("list --store nowhere", 1, "no_store"),
+    ("add Bad-Name --type feedback --description d b", 1, "bad_note"),
+    ("extract --transcript mdmemory.toml", 1, "bad_transcript"),
+    ("show", 2, "usage"),
+    ("show a b", 2, "usage"),
+    ("list --frobnicate", 2, "usage"),
+    ("frobnicate", 2, "usage"),
 )
-def test_an_error_is_one_sentence_with_a_next_step_and_an_object(
-    project: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], code: int, word: str
-) -> None:
-    assert main([*words, "--json"]) == code
-    said = capsys.readouterr()
-    error = json.loads(said.out)
-    fit(error, ERROR)
-    error = error["error"]
-    assert error["code"] == word
-    assert error["message"].endswith((".", "!"))
-    assert error["hint"].endswith((".", "?"))
-    assert said.err == f"mdmemory: {error['message']} {error['hint']}\n"
-    assert main(words) == code
-    assert capsys.readouterr() == ("", said.err)
+
+
+def test_an_error_is_one_sentence_with_a_next_step_and_an_object(store: Path, run: Run) -> None:
+    def check(words: str, code: int, word: str) -> None:
+        said = run(*words.split(), "--json")
+        error = fits("an error", json.loads(said.out))["error"]
+        assert (said.code, error["code"]) == (code, word)
+        assert error["message"].endswith((".", "!"))
+        assert error["hint"].endswith((".", "?"))
+        assert said.err == f"mdmemory: {error['message']} {error['hint']}\n"
+        assert run(*words.split()) == (code, "", said.err)
+
+    each(ERRORS, check)
 
 
 def test_what_is_unexpected_exits_3_with_a_log_and_without_a_trace(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    empty_home: Path,
+    store: Path, run: Run, monkeypatch: pytest.MonkeyPatch, empty_home: Path
 ) -> None:
     def broken(*_: object) -> int:
         raise ZeroDivisionError("a surprise")
 
     monkeypatch.setattr(commands, "_dispatch_words", broken)
-    assert main(["list", "--json"]) == 3
-    said = capsys.readouterr()
-    fit(json.loads(said.out), ERROR)
+    said = run("list", "--json")
+    assert said.code == 3
+    fits("an error", json.loads(said.out))
     assert said.err.count("\n") == 1
     assert "Traceback" not in said.err
     log = empty_home / ".local/state/mdmemory/error.log"
@@ -463,41 +305,17 @@ def test_what_is_unexpected_exits_3_with_a_log_and_without_a_trace(
     assert "ZeroDivisionError: a surprise" in log.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("mv", "rename"), ("rm", "forget"), ("settings", "config"), ("renmae", "rename")],
-)
-def test_an_unknown_command_is_answered_with_the_one_that_was_meant(
-    typed: str, meant: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([typed]) == 2
-    assert f"Did you mean `mdmemory {meant}`?" in capsys.readouterr().err
-
-
-# --- through the console script ----------------------------------------------------------------
-
 SCRIPT = Path(sys.executable).with_name("mdmemory")
 
 
 @pytest.mark.parametrize(
-    ("words", "code"),
-    seldom(
-        [
-            (("list", "--json"), 0),
-            (("index", "--check"), 0),
-            (("show", "nothing"), 1),
-            (("nope",), 2),
-        ],
-        3,
-    ),
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
+    ("words", "code"), seldom([("list --json", 0), ("show nothing", 1), ("nope", 2)], 2)
 )
-def test_the_console_script_and_the_module_end_alike(
-    project: Path, words: tuple[str, ...], code: int
-) -> None:
+def test_the_console_script_and_the_module_end_alike(project: Path, words: str, code: int) -> None:
     ways = ([str(SCRIPT)], [sys.executable, "-P", "-m", "mdmemory"])
     first, second = (
-        subprocess.run([*way, *words], capture_output=True, text=True, timeout=HUNG) for way in ways
+        subprocess.run([*way, *words.split()], capture_output=True, text=True, timeout=HUNG)
+        for way in ways
     )
     assert first.returncode == second.returncode == code
     assert (first.stdout, first.stderr) == (second.stdout, second.stderr)
@@ -505,10 +323,8 @@ def test_the_console_script_and_the_module_end_alike(
 
 
 def test_a_reader_who_leaves_early_sees_no_trace(project: Path) -> None:
-    done = subprocess.run(
-        ["sh", "-c", f'"{SCRIPT}" list | true'], capture_output=True, text=True, timeout=HUNG
-    )
-    assert done.stderr == ""
+    words = ["sh", "-c", f'"{SCRIPT}" list | true']
+    assert subprocess.run(words, capture_output=True, text=True, timeout=HUNG).stderr == ""
 
 
 plain = st.sampled_from([None, True, 1, -2.5, "", '},\n    {"', 'x"\\\n},{', "é\u2028"])
