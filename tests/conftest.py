@@ -4,7 +4,6 @@ import gc
 import os
 import shutil
 import signal
-import subprocess
 import sysconfig
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 from fake_server import FakeServer
 from hypothesis import settings
-from pace import FULL, HUNG
+from pace import FULL
 
 import mdmemory
 
@@ -154,20 +153,9 @@ def empty_home(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def git() -> Callable[..., str]:
     """Runs the real git: `git(folder, "log", "--oneline")` gives what it prints."""
+    from projects import git
 
-    def run(folder: Path, *words: str, text: str | None = None) -> str:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *words],
-            input=text,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=HUNG,
-        )
-        assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
-        return done.stdout
-
-    return run
+    return git
 
 
 @pytest.fixture

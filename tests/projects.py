@@ -30,6 +30,28 @@ class Ended(NamedTuple):
 Run = Callable[..., Ended]
 
 
+def git(folder: Path, *words: str, text: str | None = None) -> str:
+    """What the real git prints: `git(folder, "log", "--oneline")`; it fails in an assertion."""
+    command = ["git", "-C", str(folder), *words]
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, check=False, timeout=HUNG
+    )
+    assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}{done.stdout}"
+    return done.stdout
+
+
+def commit_all(folder: Path, message: str = "more") -> str:
+    """Commit everything below the folder as it is; the commit."""
+    git(folder, "add", "-A", ".")
+    git(folder, "commit", "-q", "--allow-empty", "-m", message)
+    return tip(folder)
+
+
+def tip(folder: Path, name: str = "HEAD") -> str:
+    """The commit or object that is called so."""
+    return git(folder, "rev-parse", name).strip()
+
+
 @pytest.fixture(scope="session")
 def begin() -> Begin:
     """Makes a folder a project of a person's own: `begin(root, words, ...)` runs each of `words`

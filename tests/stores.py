@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import commit_all
 
 from mdmemory import Memory
 from mdmemory.config.settings import load_settings
@@ -14,46 +15,44 @@ from mdmemory.store.writer import Writer
 from mdmemory.tools import table
 from mdmemory.tools.table import Caller, ToolAnswer
 
-Git = Callable[..., str]
 BeginStore = Callable[..., Memory]
 Begun = dict[tuple[bool, Callable[[Memory], object] | None], Path]  # by its kind, and who filled it
 
 
+def write_note(store: Path, file: str, body: str) -> bytes:
+    """Put a note there as a hand would: its bytes."""
+    kind, _, name = file.removesuffix(".md").partition("-")
+    head = f"---\nname: {name}\ndescription: About {name}\nmetadata:\n  type: {kind}\n---\n"
+    data = f"{head}\n{body}\n".encode()
+    (store / file).write_bytes(data)
+    return data
+
+
+def open_writer(root: Path, store: str = "notes/memory") -> Writer:
+    """A writer for the store notes/memory of the project `root`."""
+    settings = load_settings({}, root / "no-such.toml", root / "mdmemory.toml")
+    project = Project(root, root / store, settings)
+    return Writer(project, lambda text: "SECRET" in text, "a test")
+
+
+@pytest.fixture(name="write_note")
+def _write_note() -> Callable[[Path, str, str], bytes]:
+    return write_note
+
+
+@pytest.fixture(name="open_writer")
+def _open_writer() -> Callable[..., Writer]:
+    return open_writer
+
+
 @pytest.fixture
-def write_note() -> Callable[[Path, str, str], bytes]:
-    """`write_note(store, file, body)` puts a note there as a hand would, and gives its bytes."""
-
-    def write(store: Path, file: str, body: str) -> bytes:
-        kind, _, name = file.removesuffix(".md").partition("-")
-        head = f"---\nname: {name}\ndescription: About {name}\nmetadata:\n  type: {kind}\n---\n"
-        data = f"{head}\n{body}\n".encode()
-        (store / file).write_bytes(data)
-        return data
-
-    return write
-
-
-@pytest.fixture
-def open_writer() -> Callable[..., Writer]:
-    """`open_writer(root)` is a writer for the store notes/memory of the project `root`."""
-
-    def open_(root: Path, store: str = "notes/memory") -> Writer:
-        settings = load_settings({}, root / "no-such.toml", root / "mdmemory.toml")
-        project = Project(root, root / store, settings)
-        return Writer(project, lambda text: "SECRET" in text, "a test")
-
-    return open_
-
-
-@pytest.fixture
-def store(repository: Path, git: Git, write_note: Callable[[Path, str, str], bytes]) -> Path:
+def store(repository: Path) -> Path:
     """The folder notes/memory of `repository`, with three notes that are committed."""
     folder = repository / "notes" / "memory"
     folder.mkdir(parents=True)
     for file in ("feedback-old.md", "project-plan.md", "user-name.md"):
         write_note(folder, file, f"What {file} says.")
-    git(repository, "add", "notes")
-    git(repository, "commit", "-q", "-m", "notes")
+    commit_all(repository, "notes")
     return folder
 
 

@@ -27,17 +27,16 @@ from moments import (
     spread,
 )
 from pace import FULL, sample
+from projects import commit_all, git
+from stores import open_writer, write_note
 
 from mdmemory.files import digest
 from mdmemory.git.replacement import MARK
 from mdmemory.git.transaction import Change
-from mdmemory.store.writer import Group, Writer
+from mdmemory.store.writer import Group
 
 # the child runs no thread of the parent's, and leaves by os._exit
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-
-Git = Callable[..., str]
-OpenWriter = Callable[[Path], Writer]
 
 
 # a world to do it in
@@ -58,7 +57,7 @@ class World:
         return self.root / "notes" / "memory"
 
 
-def in_use(root: Path, store: Path, git: Git, write_note: Callable[..., bytes]) -> None:
+def in_use(root: Path, store: Path) -> None:
     """Everything dirty at once: staged, unstaged and untracked elsewhere; notes edited by hand."""
     for name in ("staged", "both"):
         (root / name).write_text("two, staged\n")
@@ -74,19 +73,15 @@ def in_use(root: Path, store: Path, git: Git, write_note: Callable[..., bytes]) 
 
 
 @pytest.fixture(params=["in use"])
-def world(
-    request: pytest.FixtureRequest, repository: Path, store: Path, git: Git,
-    open_writer: OpenWriter, write_note: Callable[..., bytes],
-) -> World:  # fmt: skip
+def world(request: pytest.FixtureRequest, repository: Path, store: Path) -> World:
     root = repository
     open_writer(root).refresher.refresh()
     write_note(store, "project-loose.md", "Loose.")
     for name in ("staged", "both"):
         (root / name).write_text("one\n")
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "all")
+    commit_all(root, "all")
     if request.param == "in use":
-        in_use(root, store, git, write_note)
+        in_use(root, store)
     files = ("feedback-old.md", "project-plan.md", "project-loose.md", "user-name.md")
     old: dict[str, bytes | None] = {file: (store / file).read_bytes() for file in files}
     old["reference-new.md"] = None
@@ -94,10 +89,10 @@ def world(
     new["feedback-old.md"] = b"---\nname: old\ndescription: Rewritten\n---\n\nNew text.\n"
     new["reference-new.md"] = b"---\nname: new\ndescription: Added\n---\n\nAll new.\n"
     new["project-plan.md"] = new["project-loose.md"] = None
-    return World(root, known_bytes(root, git), elsewhere(root, git), old, new)
+    return World(root, known_bytes(root), elsewhere(root), old, new)
 
 
-def the_write(world: World, open_writer: OpenWriter) -> None:
+def the_write(world: World) -> None:
     """Replace, add and remove, in one commit, behind a checkpoint, with the index."""
     writer = open_writer(world.root)
     changes = [
@@ -111,7 +106,7 @@ def the_write(world: World, open_writer: OpenWriter) -> None:
         writer.write("memory: change", groups, kind="compact", checkpoint=checkpoint)
 
 
-def recovery(world: World, open_writer: OpenWriter) -> None:
+def recovery(world: World) -> None:
     """What the next command that writes does first."""
     with open_writer(world.root).lock_store():
         pass
@@ -120,7 +115,7 @@ def recovery(world: World, open_writer: OpenWriter) -> None:
 # what is promised
 
 
-def known_bytes(root: Path, git: Git) -> set[str]:
+def known_bytes(root: Path) -> set[str]:
     """The notes' bytes in HEAD, the index and the work tree, as git's ids."""
     store = root / "notes" / "memory"
     found = {*ids(git(root, "ls-files", "-s", "notes")).values()}
@@ -129,21 +124,21 @@ def known_bytes(root: Path, git: Git) -> set[str]:
     return found - {blob((store / "MEMORY.md").read_bytes())}
 
 
-def elsewhere(root: Path, git: Git) -> tuple[str, dict[str, bytes]]:
+def elsewhere(root: Path) -> tuple[str, dict[str, bytes]]:
     """All that is not the store's: the index and the files."""
     rows = git(root, "ls-files", "-s", "-v", "--", ":!notes")
     files = {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()}
     return rows, files
 
 
-def check(world: World, git: Git, edited: str = "") -> bool:
+def check(world: World, edited: str = "") -> bool:
     """Every promise but that on a second recovery; whether the write took place."""
     root, store = world.root, world.store
     reachable = {row.split()[0] for row in git(root, "rev-list", "--objects", "--all").splitlines()}
     on_disk = {blob(path.read_bytes()) for path in store.iterdir()}
     staged = ids(git(root, "ls-files", "-s", "notes"))
     assert world.bytes <= reachable | on_disk | {*staged.values()}, "bytes are lost"
-    assert elsewhere(root, git) == world.elsewhere, "a person's work elsewhere has changed"
+    assert elsewhere(root) == world.elsewhere, "a person's work elsewhere has changed"
     state = {file: _bytes(store / file) for file in world.old if file != edited}
     old, new = ({f: d for f, d in s.items() if f != edited} for s in (world.old, world.new))
     assert state in (old, new), "neither all nor nothing"
@@ -171,21 +166,19 @@ class Trial:
 
     world: World
     place: Path
-    git: Git
-    open_writer: OpenWriter
 
     def fresh(self) -> World:
         """Another copy; what git remembers of its files' times is brought up to date."""
         shutil.rmtree(self.place, ignore_errors=True)
         shutil.copytree(self.world.root, self.place, symlinks=True)
-        self.git(self.place, "status")
+        git(self.place, "status")
         world = self.world
         return World(self.place, world.bytes, world.elsewhere, world.old, world.new)
 
     def write(self, trouble: Callable[..., None], at: int) -> tuple[World, int, int]:
         """The write, with this trouble at a step: the world, how it ended and after how many."""
         world = self.fresh()
-        code, steps = child(partial(the_write, world, self.open_writer), partial(trouble, at=at))
+        code, steps = child(partial(the_write, world), partial(trouble, at=at))
         assert code != FAILED, "an error that is no sentence"
         return world, code, steps
 
@@ -193,7 +186,7 @@ class Trial:
         """How many steps the write takes when nothing disturbs it."""
         world, code, steps = self.write(die, 0)
         assert code == DONE
-        assert check(world, self.git)
+        assert check(world)
         return steps
 
     def killed(self, at: int) -> World:
@@ -203,17 +196,17 @@ class Trial:
 
     def end(self, world: World, edited: str = "") -> bool:
         """Recover, check every promise, recover again: whether the write took place."""
-        recovery(world, self.open_writer)
-        applied = check(world, self.git, edited)
+        recovery(world)
+        applied = check(world, edited)
         before = everything(world.root)
-        recovery(world, self.open_writer)
+        recovery(world)
         assert everything(world.root) == before, "a second recovery is not idle"
         return applied
 
 
 @pytest.fixture
-def trial(world: World, tmp_path: Path, git: Git, open_writer: OpenWriter) -> Trial:
-    return Trial(world, tmp_path / "trial", git, open_writer)
+def trial(world: World, tmp_path: Path) -> Trial:
+    return Trial(world, tmp_path / "trial")
 
 
 # killed
@@ -243,7 +236,7 @@ def killed_again(trial: Trial, at: int, every: int) -> int:
     count, step, code = 0, 1, DIED
     while code == DIED:
         world = trial.killed(at)
-        code, _ = child(partial(recovery, world, trial.open_writer), partial(die, at=step))
+        code, _ = child(partial(recovery, world), partial(die, at=step))
         trial.end(world)
         count, step = count + 1, step + every
     assert code == DONE
@@ -263,7 +256,7 @@ def test_a_recovery_without_space_is_gone_on_with_later(
     told, steps = 0, trial.steps() - 24  # the journal stands, and the branch has not moved
     for at in (1, 5, 9, 13, 17):
         world = trial.killed(steps)
-        code, _ = child(partial(recovery, world, trial.open_writer), partial(trouble, at=at))
+        code, _ = child(partial(recovery, world), partial(trouble, at=at))
         assert code in (DONE, TOLD)
         told += code == TOLD
         assert trial.end(world)
@@ -344,9 +337,7 @@ def test_what_an_editor_saves_during_a_write_stays(
 # without git
 
 
-def test_without_git_a_killed_write_is_all_or_nothing_too(
-    tmp_path: Path, open_writer: OpenWriter, write_note: Callable[..., bytes]
-) -> None:
+def test_without_git_a_killed_write_is_all_or_nothing_too(tmp_path: Path) -> None:
     root, at, code, ends = tmp_path / "plain", 1, DIED, []
     store = root / "notes" / "memory"
 

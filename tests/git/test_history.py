@@ -3,12 +3,12 @@
 import os
 import random
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from projects import commit_all, git, tip
 
 from mdmemory.errors import GitFailed, NotFound, RepositoryState
 from mdmemory.git import commits_of_store as module
@@ -17,7 +17,6 @@ from mdmemory.git import repositories as our_git
 from mdmemory.git.commits_of_store import History, Message, memory_trailers, subject
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged, taken_back
 
-Git = Callable[..., str]
 ODD = [
     'quote".md', "back\\slash.md", "line\nbreak.md", "tab\there.md", " space .md", "-dash.md",
     ":(top)magic.md", "*.md", "[x].md", "喜欢.md", "e\u0301.md", "\u00e9.md", "X.md", "x.md",
@@ -31,19 +30,18 @@ def of(folder: Path) -> History:
     return History(repository, folder)
 
 
-def commit(git: Git, folder: Path, message: Message) -> str:
+def commit(folder: Path, message: Message) -> str:
     git(folder, "commit", "-q", "--allow-empty", "-F", "-", text=message.text())
-    return git(folder, "rev-parse", "HEAD").strip()
+    return tip(folder)
 
 
 # trees and the index
 
 
-def test_files_are_found_by_their_names_however_odd(store: Path, git: Git) -> None:
+def test_files_are_found_by_their_names_however_odd(store: Path) -> None:
     for name in ODD:
         (store / name).write_bytes(os.fsencode(name))
-    git(store, "add", ".")
-    git(store, "commit", "-q", "-m", "odd")
+    commit_all(store, "odd")
     history = of(store)
     expected = {name: history.blob_id(os.fsencode(name)) for name in ODD}
     for found in (history.read_tree("HEAD"), history.read_tree("HEAD", ODD)):
@@ -56,12 +54,11 @@ def test_files_are_found_by_their_names_however_odd(store: Path, git: Git) -> No
 
 
 def test_asking_for_many_files_gives_the_same_as_asking_for_few(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+    store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (store / "below").mkdir()
     (store / "below" / "user-name.md").write_text("not in the folder itself")
-    git(store, "add", ".")
-    git(store, "commit", "-q", "-m", "below")
+    commit_all(store, "below")
     history, files = of(store), ["user-name.md", "project-plan.md", "missing.md"]
     few = history.read_tree("HEAD", files), history.read_index(files)
     monkeypatch.setattr(module, "MANY", 0)
@@ -76,7 +73,7 @@ def test_a_store_at_the_top_of_its_repository_has_no_prefix(repository: Path) ->
     assert history.read_index(["README"]).keys() == {"README"}
 
 
-def test_what_git_is_told_not_to_look_at_is_closed(store: Path, git: Git) -> None:
+def test_what_git_is_told_not_to_look_at_is_closed(store: Path) -> None:
     git(store, "update-index", "--assume-unchanged", "user-name.md")
     git(store, "update-index", "--skip-worktree", "project-plan.md")
     staged = of(store).read_index(["user-name.md", "project-plan.md", "feedback-old.md"])
@@ -85,7 +82,7 @@ def test_what_git_is_told_not_to_look_at_is_closed(store: Path, git: Git) -> Non
     ]  # fmt: skip
 
 
-def test_a_file_in_the_middle_of_a_merge_is_closed(store: Path, git: Git) -> None:
+def test_a_file_in_the_middle_of_a_merge_is_closed(store: Path) -> None:
     (store / "user-name.md").write_text("stashed\n")
     git(store, "stash", "-q")
     (store / "user-name.md").write_text("committed\n")
@@ -95,18 +92,16 @@ def test_a_file_in_the_middle_of_a_merge_is_closed(store: Path, git: Git) -> Non
     assert "merge" in of(store).read_index(["user-name.md"])["user-name.md"].closed
 
 
-def test_a_file_that_is_gone_is_not_the_same_as_bytes_that_are_missing(
-    store: Path, git: Git
-) -> None:
+def test_a_file_that_is_gone_is_not_the_same_as_bytes_that_are_missing(store: Path) -> None:
     history = of(store)
     assert history.read("HEAD", "never-there.md") is None
-    blob = git(store, "rev-parse", "HEAD:notes/memory/user-name.md").strip()
+    blob = tip(store, "HEAD:notes/memory/user-name.md")
     (store.parents[1] / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(GitFailed):
         history.read("HEAD", "user-name.md")
 
 
-def test_a_detached_head_has_no_branch(store: Path, git: Git) -> None:
+def test_a_detached_head_has_no_branch(store: Path) -> None:
     assert of(store).branch() == "refs/heads/main"
     git(store, "switch", "-q", "--detach")
     with pytest.raises(RepositoryState, match="detached"):
@@ -116,10 +111,10 @@ def test_a_detached_head_has_no_branch(store: Path, git: Git) -> None:
 # the log
 
 
-def test_a_message_is_read_back_as_it_was_written(store: Path, git: Git) -> None:
+def test_a_message_is_read_back_as_it_was_written(store: Path) -> None:
     groups = [["user-a.md", "line\nbreak.md"], ["喜欢.md"]]
     trailers = memory_trailers("compact", [("Memory-Session", "ses_1")], groups=groups)
-    made = commit(git, store, Message("memory: one", ["merge a + b", "flag 喜欢: why"], trailers))
+    made = commit(store, Message("memory: one", ["merge a + b", "flag 喜欢: why"], trailers))
     (store / "new").touch()
     git(store, "add", ".")
     git(store, "commit", "-q", "--amend", "--no-edit")
@@ -141,12 +136,12 @@ def test_a_message_is_read_back_as_it_was_written(store: Path, git: Git) -> None
     ],
 )  # fmt: skip
 def test_a_persons_settings_change_nothing_of_what_we_read(
-    name: str, value: str, store: Path, git: Git
+    name: str, value: str, store: Path
 ) -> None:
     (store / "喜欢.md").write_text("new")
     git(store, "add", ".")
     about = memory_trailers("add", groups=[["喜欢.md"]])
-    made = commit(git, store, Message("memory: 喜欢", ["add 喜欢"], about))
+    made = commit(store, Message("memory: 喜欢", ["add 喜欢"], about))
     git(store, "config", name, value)
     history = of(store)
     assert [(e.commit, e.subject, e.ops) for e in history.log_of(ID_TRAILER)] == [
@@ -156,29 +151,28 @@ def test_a_persons_settings_change_nothing_of_what_we_read(
     assert history.list_undone() == set()
 
 
-def test_commits_of_others_and_of_other_folders_are_not_in_the_log(store: Path, git: Git) -> None:
+def test_commits_of_others_and_of_other_folders_are_not_in_the_log(store: Path) -> None:
     about = memory_trailers("add", groups=[["a.md"]])
-    commit(git, store, Message("memory: elsewhere", trailers=about))
+    commit(store, Message("memory: elsewhere", trailers=about))
     (store / "a.md").write_text("by hand")
-    git(store, "add", ".")
-    git(store, "commit", "-q", "-m", "by hand\n\nMemory-Id is only mentioned here")
+    commit_all(store, "by hand\n\nMemory-Id is only mentioned here")
     assert of(store).logged() == []
 
 
-def test_commits_are_found_by_a_trailer_as_the_whole_log_has_them(store: Path, git: Git) -> None:
+def test_commits_are_found_by_a_trailer_as_the_whole_log_has_them(store: Path) -> None:
     values = ("ses_1", "ses_12", "ses.1", "a*[b]$^\\", "ses_1", "喜欢", "ses_1 and more")
     for number, value in enumerate(values):
         (store / f"{number}.md").write_text(value)
         git(store, "add", ".")
         about = memory_trailers("add", [("Memory-Session", value)], id=f"m-{number}")
-        commit(git, store, Message("memory: one", trailers=about))
+        commit(store, Message("memory: one", trailers=about))
     elsewhere = memory_trailers("add", [("Memory-Session", "ses_1")], id="m-8")
-    other = commit(git, store, Message("memory: elsewhere", trailers=elsewhere))
+    other = commit(store, Message("memory: elsewhere", trailers=elsewhere))
     (store / "only.md").write_text("the words are in the text, and no trailer")
     git(store, "add", ".")
     about = memory_trailers("add", id="m-9")
     said = Message("memory: one", ["Memory-Session: ses_1", "Memory-Id: m-0"], about)
-    mentioned = commit(git, store, said)
+    mentioned = commit(store, said)
     history, log = of(store), [entry for entry, _ in of(store).logged()]
     for value in (*values, "ses", "m-0", "", "ses_1\nses_12"):
         expected = [entry for entry in log if entry.get("Memory-Session") == value]
@@ -192,7 +186,7 @@ def test_commits_are_found_by_a_trailer_as_the_whole_log_has_them(store: Path, g
     assert of(store).find_own(mentioned) is None  # no ancestor of HEAD any more
 
 
-def test_an_unborn_branch_has_an_empty_log(tmp_path: Path, git: Git) -> None:
+def test_an_unborn_branch_has_an_empty_log(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "new")
     history = of(tmp_path / "new")
     assert history.logged() == history.log_of(ID_TRAILER) == []
@@ -200,35 +194,35 @@ def test_an_unborn_branch_has_an_empty_log(tmp_path: Path, git: Git) -> None:
     assert history.read_tree(history.head()) == {}
 
 
-def test_reverts_of_reverts_are_followed_to_any_depth(store: Path, git: Git) -> None:
+def test_reverts_of_reverts_are_followed_to_any_depth(store: Path) -> None:
     (store / "a.md").write_text("new")
     git(store, "add", ".")
-    made = [commit(git, store, Message("memory: add a", trailers=memory_trailers("add")))]
+    made = [commit(store, Message("memory: add a", trailers=memory_trailers("add")))]
     for depth in range(1, 5):
         how = ["-c", "revert.reference=true"] if depth == 2 else []  # git then shortens the id
         git(store, *how, "revert", "--no-edit", "HEAD")
-        made.append(git(store, "rev-parse", "HEAD").strip())
+        made.append(tip(store))
         # every second one, counted back from the newest, which stands
         assert of(store).list_undone() == {*made[depth - 1 :: -2]}
     assert (store / "a.md").exists()
 
 
-def test_an_undo_by_us_and_a_revert_by_git_count_alike(store: Path, git: Git) -> None:
+def test_an_undo_by_us_and_a_revert_by_git_count_alike(store: Path) -> None:
     about = memory_trailers("add")
-    first = commit(git, store, Message("memory: add a", trailers=about))
-    undo = commit(git, store, Message("memory: undo", trailers=(*about, (UNDOES, first))))
+    first = commit(store, Message("memory: add a", trailers=about))
+    undo = commit(store, Message("memory: undo", trailers=(*about, (UNDOES, first))))
     assert of(store).list_undone() == {first}
     said = Message('Reapply "memory: add a"', [f"This reverts commit {undo}."])
-    again = commit(git, store, said)
+    again = commit(store, said)
     assert of(store).list_undone() == {undo}
-    commit(git, store, Message("memory: undo", trailers=(*about, (UNDOES, again))))
+    commit(store, Message("memory: undo", trailers=(*about, (UNDOES, again))))
     assert of(store).list_undone() == {again, first}
 
 
 @pytest.mark.parametrize("inside", ["notes", ""])
 @pytest.mark.parametrize("merges", [False, True])
 def test_the_log_with_its_undone_commits_is_the_log_beside_them(
-    repository: Path, git: Git, inside: str, merges: bool
+    repository: Path, inside: str, merges: bool
 ) -> None:
     """Among foreign commits, those by hand, merges, and clocks that go wrong."""
     dice, ours, made = random.Random(f"{inside} {merges}"), list[str](), list[str]()
@@ -292,16 +286,14 @@ def test_what_was_brought_back_is_not_taken_back(takes: dict[str, list[str]], go
     assert taken_back(takes.items()) == set(gone)
 
 
-def test_a_commit_is_resolved_by_what_names_it_and_options_are_no_names(
-    store: Path, git: Git
-) -> None:
-    full = git(store, "rev-parse", "HEAD").strip()
+def test_a_commit_is_resolved_by_what_names_it_and_options_are_no_names(store: Path) -> None:
+    full = tip(store)
     history = of(store)
     assert history.resolve(full[:10]) == history.resolve("main") == full
     for bad in ("--all", "nothing", "main:README", ""):
         with pytest.raises(NotFound):
             history.resolve(bad)
-    assert history.parent(full) == git(store, "rev-parse", "HEAD~1").strip()
+    assert history.parent(full) == tip(store, "HEAD~1")
     assert history.parent(str(history.parent(full))) is None
 
 
@@ -346,7 +338,7 @@ def test_git_takes_whatever_a_commit_is_to_say_and_each_part_stays_its_own(
 
 
 @pytest.mark.parametrize("folder", ["notes/", ""])
-def test_who_wrote_each_file_is_told_in_one_walk(repository: Path, git: Git, folder: str) -> None:
+def test_who_wrote_each_file_is_told_in_one_walk(repository: Path, folder: str) -> None:
     def commit(text: str, name: str, author: str, *more: str) -> None:
         (repository / "notes").mkdir(exist_ok=True)
         (repository / "notes" / name).write_text(text)

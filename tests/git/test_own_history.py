@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
+from projects import git, tip
 
 from mdmemory.errors import GitFailed
 from mdmemory.git import repositories
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.filter_repo import FROM, Carried, carry
 
-Git = Callable[..., str]
 Take = Callable[..., Carried]
 TOLD = "--format=%an %ae %at %ai|%cn %ce %ct|%B"
 
 
 @pytest.fixture
-def own(tmp_path: Path, git: Git) -> Path:
+def own(tmp_path: Path) -> Path:
     """Where the history goes: a repository without a commit."""
     folder = tmp_path / "own"
     folder.mkdir()
@@ -47,7 +47,7 @@ def carry_from(repository: Path, own: Path, folder: str = "notes/memory") -> Car
     return carry(History(old, repository / folder), new)
 
 
-def commit(git: Git, repository: Path, message: str, **files: str | None) -> str:
+def commit(repository: Path, message: str, **files: str | None) -> str:
     for name, text in files.items():
         path = repository / name.replace("__", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,31 +57,31 @@ def commit(git: Git, repository: Path, message: str, **files: str | None) -> str
             path.write_text(text)
     git(repository, "add", "-A")
     git(repository, "commit", "-q", "--allow-empty", "-m", message)
-    return git(repository, "rev-parse", "HEAD").strip()
+    return tip(repository)
 
 
 def test_authors_dates_messages_and_trailers_stay_and_code_does_not_come(
-    repository: Path, store: Path, own: Path, git: Git, take: Take
+    repository: Path, store: Path, own: Path, take: Take
 ) -> None:
-    commit(git, repository, "code alone", src="1")
-    commit(git, repository, "both\n\nMemory-Id: m-1", src="2", notes__memory__a="one")
+    commit(repository, "code alone", src="1")
+    commit(repository, "both\n\nMemory-Id: m-1", src="2", notes__memory__a="one")
     git(repository, "commit", "-q", "--amend", "--no-edit", "--author=Zoë <z@x>",
         "--date=2020-01-02T03:04:05+0530")  # fmt: skip
-    commit(git, repository, "memory: remove a", notes__memory__a=None)
-    assert take().head == git(own, "rev-parse", "HEAD").strip()
+    commit(repository, "memory: remove a", notes__memory__a=None)
+    assert take().head == tip(own)
     assert git(own, "log", TOLD) == git(repository, "log", TOLD, "--", "notes/memory")
-    assert git(own, "rev-parse", "HEAD^{tree}") == git(repository, "rev-parse", "HEAD:notes/memory")
+    assert tip(own, "HEAD^{tree}") == tip(repository, "HEAD:notes/memory")
     assert git(own, "ls-tree", "-r", "--name-only", "HEAD~1").split()[0] == "a"
     assert "src" not in git(own, "log", "--name-only", "--format=")
 
 
 def test_a_side_whose_notes_were_not_taken_is_still_in_the_history(
-    repository: Path, store: Path, own: Path, git: Git, take: Take
+    repository: Path, store: Path, own: Path, take: Take
 ) -> None:
     git(repository, "switch", "-q", "-c", "side")
-    commit(git, repository, "thrown away later", notes__memory__side="s")
+    commit(repository, "thrown away later", notes__memory__side="s")
     git(repository, "switch", "-q", "main")
-    commit(git, repository, "on main", notes__memory__main="m")
+    commit(repository, "on main", notes__memory__main="m")
     git(repository, "merge", "-q", "-s", "ours", "-m", "ours", "side")
     take()
     assert git(own, "rev-list", "--merges", "--count", "HEAD").strip() == "1"
@@ -89,11 +89,11 @@ def test_a_side_whose_notes_were_not_taken_is_still_in_the_history(
 
 
 def test_the_history_begins_where_the_folder_got_its_name(
-    repository: Path, store: Path, own: Path, git: Git, take: Take
+    repository: Path, store: Path, own: Path, take: Take
 ) -> None:
     git(repository, "mv", "notes/memory", "kept")
-    commit(git, repository, "the store moves")
-    commit(git, repository, "another", kept__b="b")
+    commit(repository, "the store moves")
+    commit(repository, "another", kept__b="b")
     take("kept")
     assert git(own, "log", "--format=%s").splitlines() == ["another", "the store moves"]
     assert git(own, "show", "HEAD~1:user-name.md") == git(
@@ -102,12 +102,12 @@ def test_the_history_begins_where_the_folder_got_its_name(
 
 
 def test_a_message_that_names_another_commit_names_it_as_it_is_called_now(
-    repository: Path, store: Path, own: Path, git: Git, take: Take
+    repository: Path, store: Path, own: Path, take: Take
 ) -> None:
-    first = commit(git, repository, "memory: a", notes__memory__a="1")
-    code = commit(git, repository, "code", src="1")
+    first = commit(repository, "memory: a", notes__memory__a="1")
+    code = commit(repository, "code", src="1")
     said = f"back\n\nThis reverts commit {first}.\n\nSee {code}.\n\nMemory-Checkpoint: {first[:9]}"
-    commit(git, repository, said, notes__memory__a=None)
+    commit(repository, said, notes__memory__a=None)
     now = take().new[first]
     message = git(own, "log", "-1", "--format=%B")
     assert message == said.replace(first, now).replace(first[:9], now[:9]) + "\n\n"
@@ -116,7 +116,7 @@ def test_a_message_that_names_another_commit_names_it_as_it_is_called_now(
 
 
 def test_a_signature_stays_behind_and_is_counted(
-    repository: Path, store: Path, own: Path, git: Git, take: Take
+    repository: Path, store: Path, own: Path, take: Take
 ) -> None:
     raw = git(repository, "cat-file", "commit", "HEAD")
     signed = raw.replace("\n\n", "\ngpgsig -----BEGIN\n \n line\n -----END\n\n", 1)
@@ -128,7 +128,7 @@ def test_a_signature_stays_behind_and_is_counted(
 
 
 def test_a_message_in_another_encoding_keeps_its_bytes(
-    repository: Path, store: Path, own: Path, git: Git, take: Take
+    repository: Path, store: Path, own: Path, take: Take
 ) -> None:
     (store / "c").write_text("c")
     git(repository, "add", ".")
@@ -139,22 +139,22 @@ def test_a_message_in_another_encoding_keeps_its_bytes(
 
 
 def test_notes_of_another_branch_are_on_a_branch_of_their_own(
-    repository: Path, store: Path, own: Path, git: Git, take: Take
+    repository: Path, store: Path, own: Path, take: Take
 ) -> None:
     git(repository, "branch", "old")
     git(repository, "switch", "-q", "-c", "team/idea")
-    commit(git, repository, "an idea", notes__memory__idea="i")
+    commit(repository, "an idea", notes__memory__idea="i")
     git(repository, "switch", "-q", "main")
     git(repository, "switch", "-q", "-c", "code")
-    commit(git, repository, "code", src="1")
+    commit(repository, "code", src="1")
     git(repository, "switch", "-q", "main")
-    commit(git, repository, "on main", notes__memory__main="m")
+    commit(repository, "on main", notes__memory__main="m")
     assert [*take().refs] == [f"{FROM}team/idea"]
     assert git(own, "show", "from/team/idea:idea") == "i"
 
 
 def test_a_store_in_no_commit_and_a_branch_without_any_have_no_history(
-    repository: Path, own: Path, git: Git, take: Take
+    repository: Path, own: Path, take: Take
 ) -> None:
     assert take().head is None
     git(repository, "switch", "-q", "--orphan", "fresh")
@@ -163,10 +163,10 @@ def test_a_store_in_no_commit_and_a_branch_without_any_have_no_history(
 
 
 def test_a_shallow_clone_gives_what_it_has(
-    repository: Path, store: Path, own: Path, tmp_path: Path, git: Git
+    repository: Path, store: Path, own: Path, tmp_path: Path
 ) -> None:
     for number in range(4):
-        commit(git, repository, f"change {number}", notes__memory__n=str(number))
+        commit(repository, f"change {number}", notes__memory__n=str(number))
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth=2", f"file://{repository}", str(clone))
     assert carry_from(clone, own).is_shallow
@@ -175,21 +175,21 @@ def test_a_shallow_clone_gives_what_it_has(
 
 
 def test_a_repository_that_lacks_bytes_is_refused(
-    repository: Path, store: Path, own: Path, git: Git, take: Take
+    repository: Path, store: Path, own: Path, take: Take
 ) -> None:
-    blob = git(repository, "rev-parse", "HEAD:notes/memory/user-name.md").strip()
+    blob = tip(repository, "HEAD:notes/memory/user-name.md")
     os.unlink(repository / ".git" / "objects" / blob[:2] / blob[2:])
     with pytest.raises(GitFailed):
         take()
 
 
-def test_an_object_folder_with_an_odd_name_is_read(tmp_path: Path, git: Git) -> None:
+def test_an_object_folder_with_an_odd_name_is_read(tmp_path: Path) -> None:
     top, own = tmp_path / 'a:b "c\\', tmp_path / "own"
     for folder in (top, own):
         folder.mkdir()
         git(folder, "init", "-q", "--object-format=sha256", "--template=")
         git(folder, "config", "user.name", "A Person")
         git(folder, "config", "user.email", "person@example.com")
-    commit(git, top, "first", notes__memory__a="1")
+    commit(top, "first", notes__memory__a="1")
     carry_from(top, own)
     assert git(own, "show", "HEAD:a") == "1"

@@ -1,11 +1,11 @@
 """The memory's own history becomes packs now and then, and nothing of it is lost by that."""
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pace import HUNG
+from projects import git, tip
 from stores import BeginStore
 
 from mdmemory import Memory
@@ -13,7 +13,6 @@ from mdmemory.git import objects as packing
 from mdmemory.git import repositories
 from mdmemory.git.repositories import Repository
 
-Git = Callable[..., str]
 WRITTEN = 12
 
 
@@ -40,59 +39,57 @@ def repository_of(memory: Memory) -> Repository:
     return found
 
 
-def objects(git: Git, store: Path) -> set[str]:
+def objects(store: Path) -> set[str]:
     words = ("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
     return set(git(store, *words).splitlines())
 
 
-def by_themselves(git: Git, store: Path) -> int:
+def by_themselves(store: Path) -> int:
     return int(git(store, "count-objects").split()[0])
 
 
 @pytest.mark.usefixtures("soon")
-def test_a_pass_packs_what_lies_by_itself_and_undo_is_exact_afterwards(
-    memory: Memory, git: Git
-) -> None:
+def test_a_pass_packs_what_lies_by_itself_and_undo_is_exact_afterwards(memory: Memory) -> None:
     store = memory.project.store
     (note, *_) = sorted(store.glob("project-*.md"))
-    before, bytes_ = objects(git, store), note.read_bytes()
+    before, bytes_ = objects(store), note.read_bytes()
     memory.edit(note.stem, body="It never opens.")
     memory.compact(offline=True)
-    assert by_themselves(git, store) == 0
-    assert before <= objects(git, store)
-    memory.undo(git(store, "rev-parse", "HEAD").strip())
+    assert by_themselves(store) == 0
+    assert before <= objects(store)
+    memory.undo(tip(store))
     assert note.read_bytes() == bytes_
     assert git(store, "fsck", "--strict", "--no-dangling") == ""
 
 
 @pytest.mark.usefixtures("soon")
-def test_what_no_branch_names_any_more_is_kept(memory: Memory, git: Git) -> None:
+def test_what_no_branch_names_any_more_is_kept(memory: Memory) -> None:
     store = memory.project.store
-    before = objects(git, store)
+    before = objects(store)
     git(store, "reset", "-q", "--hard", "HEAD~3")
     git(store, "reflog", "expire", "--expire=now", "--all")
     assert packing.pack_if_due(repository_of(memory))
-    assert objects(git, store) == before
+    assert objects(store) == before
 
 
 @pytest.mark.usefixtures("soon")
 def test_a_dry_run_and_a_project_of_its_own_git_are_left_alone(
-    memory: Memory, git: Git, tmp_path: Path
+    memory: Memory, tmp_path: Path
 ) -> None:
-    before = by_themselves(git, memory.project.store)
+    before = by_themselves(memory.project.store)
     memory.compact(offline=True, dry_run=True)
-    assert by_themselves(git, memory.project.store) == before
+    assert by_themselves(memory.project.store) == before
     project = tmp_path / "of-a-team"
     project.mkdir()
     git(project, "init", "-q", "-b", "main")
     shared, _ = Memory.init(project, store="notes/memory")
     shared.add("depot", type="project", description="The depot is open", body="It is open.")
-    before = by_themselves(git, project)
+    before = by_themselves(project)
     shared.compact(offline=True)
-    assert by_themselves(git, project) >= before > 0
+    assert by_themselves(project) >= before > 0
 
 
-def test_many_are_counted(tmp_path: Path, git: Git) -> None:
+def test_many_are_counted(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     repository = repositories.find(tmp_path)
     assert repository is not None
@@ -104,7 +101,7 @@ def test_many_are_counted(tmp_path: Path, git: Git) -> None:
 
 
 @pytest.mark.usefixtures("soon")
-def test_who_writes_meanwhile_is_not_held_up_and_all_is_there(memory: Memory, git: Git) -> None:
+def test_who_writes_meanwhile_is_not_held_up_and_all_is_there(memory: Memory) -> None:
     repository, done = repository_of(memory), threading.Event()
 
     def pack() -> None:
@@ -126,7 +123,7 @@ def test_who_writes_meanwhile_is_not_held_up_and_all_is_there(memory: Memory, gi
 
 
 @pytest.mark.usefixtures("soon")
-def test_an_erasure_waits_for_a_packing_that_goes_on(memory: Memory, git: Git) -> None:
+def test_an_erasure_waits_for_a_packing_that_goes_on(memory: Memory) -> None:
     erased = threading.Event()
 
     def erase() -> None:

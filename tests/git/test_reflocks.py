@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from pace import seldom
+from projects import git
 from rows import replace
 from stores import BeginStore
 
@@ -23,7 +24,6 @@ from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.replacement import MARK, Move
 from mdmemory.git.repositories import Repository
 
-Git = Callable[..., str]
 Said = Callable[[str], bytes]  # what a lock holds, of the commit that the branch was to move to
 THEIRS = b"ab" * 20 + b"\n"
 LEFT: dict[str, Said] = {
@@ -84,9 +84,7 @@ def killed(memory: Memory, said: Said) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("left", seldom(LEFT, 3))
-def test_a_lock_that_a_crash_left_half_written_blocks_nobody(
-    left: str, memory: Memory, git: Git
-) -> None:
+def test_a_lock_that_a_crash_left_half_written_blocks_nobody(left: str, memory: Memory) -> None:
     with killed(memory, LEFT[left]):
         add(memory, "one")
     root = memory.project.root

@@ -6,11 +6,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pace import HUNG
+from projects import git, tip
 
 from mdmemory import Memory
 from mdmemory.errors import GitFailed, RepositoryState
@@ -19,8 +19,6 @@ from mdmemory.git import repositories as our_git
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.gitpython import open_history
 from mdmemory.git.repositories import Repository, find, refusal
-
-Git = Callable[..., str]
 
 
 def found(folder: Path) -> Repository:
@@ -53,7 +51,7 @@ def test_a_folder_below_the_top_finds_the_whole(repository: Path) -> None:
 
 
 def test_a_linked_worktree_has_its_own_git_folder_and_shares_the_rest(
-    repository: Path, git: Git, tmp_path: Path
+    repository: Path, tmp_path: Path
 ) -> None:
     git(repository, "worktree", "add", "-q", str(tmp_path / "linked"))
     here = found(tmp_path / "linked")
@@ -62,7 +60,7 @@ def test_a_linked_worktree_has_its_own_git_folder_and_shares_the_rest(
     assert here.common_dir == repository / ".git"
 
 
-def test_a_submodule_is_a_repository_of_its_own(repository: Path, git: Git, tmp_path: Path) -> None:
+def test_a_submodule_is_a_repository_of_its_own(repository: Path, tmp_path: Path) -> None:
     outer = tmp_path / "outer"
     git(tmp_path, "init", "-q", str(outer))
     git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), "in")
@@ -71,7 +69,7 @@ def test_a_submodule_is_a_repository_of_its_own(repository: Path, git: Git, tmp_
     assert here.git_dir == here.common_dir == outer / ".git" / "modules" / "in"
 
 
-def test_a_path_with_a_line_break_is_one_path(tmp_path: Path, git: Git) -> None:
+def test_a_path_with_a_line_break_is_one_path(tmp_path: Path) -> None:
     odd = tmp_path / "two\nlines \"and\" 'quotes' é"
     odd.mkdir()
     git(odd, "init", "-q")
@@ -79,7 +77,7 @@ def test_a_path_with_a_line_break_is_one_path(tmp_path: Path, git: Git) -> None:
     assert found(odd).git_dir == odd / ".git"
 
 
-def test_a_bare_repository_is_refused_with_one_sentence(tmp_path: Path, git: Git) -> None:
+def test_a_bare_repository_is_refused_with_one_sentence(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--bare", "bare")
     with pytest.raises(RepositoryState, match="bare git repository"):
         find(tmp_path / "bare")
@@ -94,7 +92,7 @@ def test_a_repository_that_git_refuses_is_not_taken_for_none(repository: Path) -
 # its state
 
 
-def diverge(repository: Path, git: Git) -> None:
+def diverge(repository: Path) -> None:
     """Two branches that conflict in README; `other` is not the one that is checked out."""
     git(repository, "switch", "-q", "-c", "other")
     (repository / "README").write_text("theirs\n")
@@ -114,8 +112,8 @@ STATES = {
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_what_a_person_has_not_finished_is_named(state: str, repository: Path, git: Git) -> None:
-    diverge(repository, git)
+def test_what_a_person_has_not_finished_is_named(state: str, repository: Path) -> None:
+    diverge(repository)
     words, sentence = STATES[state]
     if state == "revert":
         (repository / "README").write_text("later\n")
@@ -128,8 +126,8 @@ def test_what_a_person_has_not_finished_is_named(state: str, repository: Path, g
     assert "--abort" in problem.hint
 
 
-def test_between_two_commits_of_a_series_is_not_finished(repository: Path, git: Git) -> None:
-    diverge(repository, git)
+def test_between_two_commits_of_a_series_is_not_finished(repository: Path) -> None:
+    diverge(repository)
     git(repository, "switch", "-q", "other")
     (repository / "new").write_text("new\n")
     git(repository, "add", "new")
@@ -153,9 +151,9 @@ def test_between_two_commits_of_a_series_is_not_finished(repository: Path, git: 
     ],
 )
 def test_a_bisection_and_a_mailbox_have_their_own_way_out(
-    words: list[str], sentence: str, way_out: str, repository: Path, git: Git
+    words: list[str], sentence: str, way_out: str, repository: Path
 ) -> None:
-    diverge(repository, git)
+    diverge(repository)
     (repository / "README").write_text("later\n")
     git(repository, "commit", "-q", "-a", "-m", "later")
     patch = git(repository, "format-patch", "--stdout", "-1", "other")
@@ -191,7 +189,7 @@ def test_the_index_lock_of_a_killed_process_of_ours_is_no_foreign_one(repository
     "name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_CONFIG"]
 )
 def test_git_variables_of_the_caller_point_us_nowhere_else(
-    name: str, repository: Path, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+    name: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(tmp_path, "init", "-q", "another")
     elsewhere = {"GIT_WORK_TREE": "another"}.get(name, "another/.git")
@@ -239,7 +237,7 @@ HOOKS = (
 )  # fmt: skip
 
 
-def poison(root: Path, git: Git, mark: Path) -> None:
+def poison(root: Path, mark: Path) -> None:
     evil = program(root / ".git" / "evil", mark)
     (root / ".git" / "hooks").mkdir(exist_ok=True)
     for hook in HOOKS:
@@ -264,12 +262,10 @@ def poison(root: Path, git: Git, mark: Path) -> None:
     (root / ".git" / "info" / "attributes").write_text("* diff=evil merge=evil filter=evil\n")
 
 
-def test_no_program_that_a_repository_names_is_run(
-    repository: Path, git: Git, tmp_path: Path
-) -> None:
+def test_no_program_that_a_repository_names_is_run(repository: Path, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     Memory.init(repository)
-    poison(repository, git, mark)
+    poison(repository, mark)
     memory = Memory.open(repository)
     memory.add("one", type="user", description="One", body="One.")
     memory.add("two", type="user", description="Two", body="Two.")
@@ -290,7 +286,7 @@ def test_no_program_that_a_repository_names_is_run(
     assert not mark.exists(), mark.read_text()
 
 
-def test_a_signature_in_history_calls_nobody(repository: Path, git: Git, tmp_path: Path) -> None:
+def test_a_signature_in_history_calls_nobody(repository: Path, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     memory, _ = Memory.init(repository)
     memory.add("one", type="user", description="One", body="One.")
@@ -299,19 +295,19 @@ def test_a_signature_in_history_calls_nobody(repository: Path, git: Git, tmp_pat
     )
     signed = git(repository, "hash-object", "-t", "commit", "-w", "--stdin", text=raw).strip()
     git(repository, "update-ref", "HEAD", signed)
-    poison(repository, git, mark)
+    poison(repository, mark)
     assert len(memory.log()) == 2
     assert "One." in memory.file_changes([signed])[signed][0].after
     assert not mark.exists(), mark.read_text()
 
 
-def test_a_missing_object_is_not_fetched(repository: Path, git: Git, tmp_path: Path) -> None:
+def test_a_missing_object_is_not_fetched(repository: Path, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     git(repository, "config", "extensions.partialClone", "origin")
     git(repository, "config", "remote.origin.url", str(tmp_path))
     git(repository, "config", "remote.origin.promisor", "true")
     git(repository, "config", "remote.origin.uploadpack", str(program(tmp_path / "evil", mark)))
-    blob = git(repository, "rev-parse", "HEAD:README").strip()
+    blob = tip(repository, "HEAD:README")
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(GitFailed):
         History(found(repository), repository).read("HEAD", "README")
@@ -321,7 +317,7 @@ def test_a_missing_object_is_not_fetched(repository: Path, git: Git, tmp_path: P
 # What a person is shown comes through GitPython, from the right repository, whatever it is.
 
 
-def test_a_repository_of_sha_256_is_shown_as_any_other(tmp_path: Path, git: Git) -> None:
+def test_a_repository_of_sha_256_is_shown_as_any_other(tmp_path: Path) -> None:
     folder = tmp_path / "~ $HOME"  # which GitPython would read as other folders
     folder.mkdir()
     git(folder, "init", "-q", "--object-format=sha256")
@@ -335,7 +331,7 @@ def test_a_repository_of_sha_256_is_shown_as_any_other(tmp_path: Path, git: Git)
 
 
 def test_no_variable_of_the_caller_leads_to_another_repository(
-    repository: Path, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory, _ = Memory.init(repository)
     memory.add("tea", type="user", description="Drinks tea", body="Green.")

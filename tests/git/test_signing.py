@@ -3,17 +3,16 @@
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pace import HUNG
+from projects import git
 from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.git import persons_git
 
-Git = Callable[..., str]
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="no ssh-keygen")
 
 
@@ -23,7 +22,7 @@ def make_key(folder: Path, passphrase: str = "") -> Path:
     return folder / "key"
 
 
-def sign_with(git: Git, root: Path, key: Path) -> None:
+def sign_with(root: Path, key: Path) -> None:
     """The person's git signs with this key, and knows it when it sees it."""
     signers = key.with_name("signers")
     public = key.with_name("key.pub").read_text(encoding="utf-8")
@@ -36,10 +35,10 @@ def sign_with(git: Git, root: Path, key: Path) -> None:
 
 
 @pytest.fixture
-def signed(begin_store: BeginStore, repository: Path, git: Git, tmp_path: Path) -> Path:
+def signed(begin_store: BeginStore, repository: Path, tmp_path: Path) -> Path:
     """A project whose person signs their commits, with a store in its repository."""
     begin_store()
-    sign_with(git, repository, make_key(tmp_path))
+    sign_with(repository, make_key(tmp_path))
     return repository
 
 
@@ -47,60 +46,58 @@ def add(memory: Memory, name: str) -> None:
     memory.add(name, type="project", description=f"About {name}.", body=f"About {name}.")
 
 
-def states(git: Git, root: Path, commits: str = "-1") -> list[str]:
+def states(root: Path, commits: str = "-1") -> list[str]:
     """Of each commit G (signed by a known key) or N (not at all)."""
     return git(root, "log", "--format=%G?", commits).split()
 
 
-def test_a_commit_in_a_persons_repository_is_signed_as_theirs_are(signed: Path, git: Git) -> None:
+def test_a_commit_in_a_persons_repository_is_signed_as_theirs_are(signed: Path) -> None:
     said: list[str] = []
     memory = Memory.open(signed, tell=said.append)
     add(memory, "tea")
     (memory.project.store / "project-tea.md").write_text("By hand.\n", encoding="utf-8")
     memory.remove("project-tea.md")  # the hand's text is committed first
-    assert states(git, signed, "-3") == ["G", "G", "G"]
+    assert states(signed, "-3") == ["G", "G", "G"]
     assert said == []
 
 
-def test_the_first_commit_of_a_shared_store_is_signed(
-    repository: Path, git: Git, tmp_path: Path
-) -> None:
-    sign_with(git, repository, make_key(tmp_path))
+def test_the_first_commit_of_a_shared_store_is_signed(repository: Path, tmp_path: Path) -> None:
+    sign_with(repository, make_key(tmp_path))
     Memory.init(repository)
-    assert states(git, repository, "-2") == ["G", "N"]
+    assert states(repository, "-2") == ["G", "N"]
 
 
-def test_what_waited_is_signed_when_a_person_takes_it_over(signed: Path, git: Git) -> None:
+def test_what_waited_is_signed_when_a_person_takes_it_over(signed: Path) -> None:
     automatic = Memory.open(signed, automatic=True)
     add(automatic, "tea")
     add(automatic, "rain")
     refs = git(signed, "for-each-ref", "--format=%(refname)", "refs/mdmemory").split()
-    assert {state for ref in refs for state in states(git, signed, f"HEAD..{ref}")} == {"N"}
+    assert {state for ref in refs for state in states(signed, f"HEAD..{ref}")} == {"N"}
     author = git(signed, "log", "-1", "--format=%an %ae", "HEAD")
     Memory.open(signed).index()
     assert git(signed, "log", "-1", "--format=%s").endswith(" and 1 more\n")
-    assert states(git, signed) == ["G"]
+    assert states(signed) == ["G"]
     assert git(signed, "log", "-1", "--format=%an %ae") == author
 
 
-def test_a_repository_whose_git_signs_nothing_is_left_unsigned(signed: Path, git: Git) -> None:
+def test_a_repository_whose_git_signs_nothing_is_left_unsigned(signed: Path) -> None:
     git(signed, "config", "commit.gpgsign", "false")
     add(Memory.open(signed), "tea")
-    assert states(git, signed) == ["N"]
+    assert states(signed) == ["N"]
 
 
-def test_a_store_of_its_own_is_not_signed(repository: Path, git: Git, tmp_path: Path) -> None:
+def test_a_store_of_its_own_is_not_signed(repository: Path, tmp_path: Path) -> None:
     memory, _ = Memory.init(repository, own_repo=True)
-    sign_with(git, memory.project.store, make_key(tmp_path))
+    sign_with(memory.project.store, make_key(tmp_path))
     add(memory, "tea")
-    assert states(git, memory.project.store) == ["N"]
+    assert states(memory.project.store) == ["N"]
 
 
 def test_a_key_that_wants_a_passphrase_asks_nobody_and_the_note_is_committed(
-    repository: Path, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Memory.init(repository)
-    sign_with(git, repository, make_key(tmp_path, "a passphrase"))
+    sign_with(repository, make_key(tmp_path, "a passphrase"))
     asking = tmp_path / "ask"
     asking.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\necho wrong\n", encoding="utf-8")
     asking.chmod(0o755)
@@ -109,7 +106,7 @@ def test_a_key_that_wants_a_passphrase_asks_nobody_and_the_note_is_committed(
     said: list[str] = []
     add(Memory.open(repository, tell=said.append), "tea")
     assert "project-tea.md" in git(repository, "ls-tree", "--name-only", "HEAD", "notes/memory/")
-    assert states(git, repository) == ["N"]
+    assert states(repository) == ["N"]
     assert len(said) == 1
     assert said[0].startswith("What was written is committed without a signature:")
     assert "`git config commit.gpgsign false`" in said[0]
@@ -123,7 +120,7 @@ def program(path: Path, text: str) -> Path:
 
 
 def test_a_program_that_hangs_ends_with_its_time(
-    repository: Path, git: Git, tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Memory.init(repository)
     hanging = program(tmp_path / "gpg", f"echo $$ > {tmp_path}/pid\nexec sleep {HUNG:.0f}")
@@ -145,7 +142,7 @@ def test_a_program_that_hangs_ends_with_its_time(
 
 @pytest.mark.parametrize("name", ["gpg.ssh.program", "gpg.program", "gpg.ssh.defaultKeyCommand"])
 def test_no_program_that_the_repository_names_signs(
-    signed: Path, git: Git, tmp_path: Path, name: str
+    signed: Path, tmp_path: Path, name: str
 ) -> None:
     git(signed, "config", name, str(program(tmp_path / "evil", f"touch {tmp_path}/ran")))
     if name == "gpg.program":
@@ -157,9 +154,9 @@ def test_no_program_that_the_repository_names_signs(
     assert "project-tea.md" in git(signed, "ls-tree", "--name-only", "HEAD", "notes/memory/")
 
 
-def test_without_a_wish_to_sign_nothing_is_tried(repository: Path, git: Git) -> None:
+def test_without_a_wish_to_sign_nothing_is_tried(repository: Path) -> None:
     said: list[str] = []
     Memory.init(repository)
     add(Memory.open(repository, tell=said.append), "tea")
-    assert states(git, repository) == ["N"]
+    assert states(repository) == ["N"]
     assert said == []

@@ -1,33 +1,34 @@
 """A write changes our files, in one commit, and nothing of anybody else's, not a byte or a flag."""
 
 import os
+import shutil
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import commit_all, git, tip
+from stores import write_note
 
 from mdmemory.errors import GitFailed, MdmemoryError, NoteChanged, RepositoryState
 from mdmemory.files import digest
-from mdmemory.git import index_file, transaction
-from mdmemory.git import repositories as our_git
+from mdmemory.git import index_file, repositories, transaction
 from mdmemory.git.commits_of_store import KEEP, History, Message
 from mdmemory.git.index_file import KEPT
 from mdmemory.git.journal import Journals
 from mdmemory.git.transaction import Applied, Change, Checkpoint, Transactions
 
-Git = Callable[..., str]
-WriteNote = Callable[[Path, str, str], bytes]
+Act = Callable[[Path], object]
+Stop = Callable[..., None]
+Patch = pytest.MonkeyPatch
 FRESH = b"---\nname: fresh\n---\n\nFresh.\n"
 MESSAGE = Message("memory: a test", trailers=(("Memory-Id", "m-test"),))
 
 
 def of(folder: Path) -> Transactions:
-    repository = our_git.find(folder)
-    assert repository
-    return Transactions(History(repository, folder))
+    return Transactions(History(repositories.find(folder), folder))  # type: ignore[arg-type]
 
 
 def write(folder: Path, *changes: Change) -> Applied:
@@ -58,56 +59,46 @@ def texts(store: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in store.iterdir()}
 
 
-def assert_clean(root: Path, git: Git) -> None:
+def assert_clean(root: Path) -> None:
     """Nothing of ours is left lying about, and the repository is sound."""
     assert git(root, "fsck", "--strict", "--no-dangling") == ""
-    git_dir = Path(git(root, "rev-parse", "--absolute-git-dir").strip())
+    git_dir = Path(tip(root, "--absolute-git-dir"))
     assert not (git_dir / "index.lock").exists()
     assert [*(git_dir / "mdmemory").iterdir()] == []
     assert [path for path in root.rglob(".mdmemory-*") if path.is_file()] == []
 
 
-# what is not ours
-
-
 @pytest.fixture
-def busy(store: Path, git: Git) -> Path:
+def busy(store: Path) -> Path:
     """A store whose repository is in the middle of a person's day."""
     root = store.parents[1]
     for name in ("staged", "both", "changed", "hidden", "sparse", "gone", "moved", "run"):
         (root / name).write_text(f"{name} one\n")
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "files")
-    for name in ("staged", "both"):
-        (root / name).write_text(f"{name} two\n")
+    commit_all(root, "files")
+    (root / "staged").write_text("staged two\n")
+    (root / "both").write_text("both two\n")
     (root / "run").chmod(0o755)
     git(root, "add", "staged", "both", "run")
     git(root, "mv", "moved", "moved-away")
     git(root, "rm", "-q", "gone")
     git(root, "update-index", "--assume-unchanged", "hidden")
     git(root, "update-index", "--skip-worktree", "sparse")
-    (root / "both").write_text("both three\n")
-    (root / "changed").write_text("changed two\n")
-    (root / "hidden").write_text("hidden two\n")
-    (root / "intended").write_text("soon\n")
+    for name in ("both", "changed", "hidden", "intended", "untracked"):
+        (root / name).write_text(f"{name} three\n")
     git(root, "add", "--intent-to-add", "intended")
-    (root / "untracked").write_text("untracked\n")
     (store / "picture.png").write_bytes(b"\x00 not ours, though it lies in the store")
     return store
 
 
-def others(root: Path, git: Git) -> tuple[str, str, dict[str, bytes]]:
+def others(root: Path) -> tuple[str, str, dict[str, bytes]]:
     """The index but for the store, to the last time stamp; and the files."""
     files = {name: data for name, data in everything(root).items() if not name.startswith(".git/")}
     mine = {name: data for name, data in files.items() if not name.endswith(".md")}
-    return (
-        git(root, "ls-files", "-s", "-v", "--debug", ":!notes"),
-        git(root, "diff", "--cached", ":!notes"),
-        mine,
-    )
+    staged = git(root, "ls-files", "-s", "-v", "--debug", ":!notes")
+    return staged, git(root, "diff", "--cached", ":!notes"), mine
 
 
-WRITES: dict[str, Callable[[Path], object]] = {
+WRITES: dict[str, Act] = {
     "add": add,
     "edit": edit,
     "remove": lambda store: edit(store, new=None),
@@ -118,43 +109,38 @@ WRITES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("kind", WRITES)
-def test_a_persons_work_elsewhere_stays_to_the_last_byte_and_flag(
-    kind: str, busy: Path, git: Git, write_note: WriteNote
-) -> None:
+def test_a_persons_work_elsewhere_stays_to_the_last_byte_and_flag(kind: str, busy: Path) -> None:
     root = busy.parents[1]
     write_note(busy, "feedback-lost.md", "To be removed by hand.")
-    git(root, "add", "notes/memory/feedback-lost.md")
-    git(root, "commit", "-q", "-m", "lost", "--", "notes/memory/feedback-lost.md")
+    git(busy, "add", "feedback-lost.md")
+    git(busy, "commit", "-q", "-m", "lost", "--", "feedback-lost.md")
     (busy / "feedback-lost.md").unlink()
     write_note(busy, "project-loose.md", "In no commit yet.")
-    before, head = others(root, git), git(root, "rev-parse", "HEAD").strip()
+    before, head = others(root), tip(root)
     WRITES[kind](busy)
-    assert others(root, git) == before
+    assert others(root) == before
     made = git(root, "log", "--format=", "--name-only", f"{head}..HEAD").split()
     assert made
     assert all(name.startswith("notes/memory/") and name.endswith(".md") for name in made)
-    assert_clean(root, git)
+    assert_clean(root)
 
 
 @pytest.mark.parametrize("kind", ["add", "edit", "remove", "edit of what is in no commit"])
-def test_the_next_plain_commit_does_not_revert_ours(
-    kind: str, busy: Path, git: Git, write_note: WriteNote
-) -> None:
+def test_the_next_plain_commit_does_not_revert_ours(kind: str, busy: Path) -> None:
     write_note(busy, "project-loose.md", "In no commit yet.")
     WRITES[kind](busy)
-    ours = git(busy, "rev-parse", "HEAD:notes/memory")
+    ours = tip(busy, "HEAD:notes/memory")
     git(busy, "commit", "-q", "-m", "what was staged")
-    assert git(busy, "rev-parse", "HEAD:notes/memory") == ours
+    assert tip(busy, "HEAD:notes/memory") == ours
     assert "staged" in git(busy, "show", "--format=", "--name-only", "HEAD").split()
 
 
-def test_a_change_in_the_same_second_is_still_seen_by_git(store: Path, git: Git) -> None:
+def test_a_change_in_the_same_second_is_still_seen_by_git(store: Path) -> None:
     root = store.parents[1]
     git(root, "config", "core.trustCTime", "false")
     git(root, "config", "core.checkStat", "minimal")
     (root / "quick").write_text("one\n")
-    git(root, "add", "quick")
-    git(root, "commit", "-q", "-m", "quick")
+    commit_all(root)
     stamp = (root / "quick").stat().st_mtime_ns
     os.utime(root / ".git" / "index", ns=(stamp, stamp))
     (root / "quick").write_text("two\n")  # as long as before, and as old as the index
@@ -164,50 +150,37 @@ def test_a_change_in_the_same_second_is_still_seen_by_git(store: Path, git: Git)
     assert git(root, "status", "--porcelain") == " M quick\n"
 
 
-def test_a_submodule_that_is_staged_is_not_swept_along(
-    store: Path, git: Git, tmp_path: Path
-) -> None:
+def test_a_submodule_that_is_staged_is_not_swept_along(store: Path, tmp_path: Path) -> None:
     root = store.parents[1]
     git(tmp_path, "clone", "-q", str(root), "other")
     git(root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(root), "sub")
     git(root, "commit", "-q", "-m", "sub")
     git(root, "config", "submodule.sub.ignore", "all")
     git(root, "config", "diff.ignoreSubmodules", "all")
-    git(root / "sub", "-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "--allow-empty",
-        "-m", "further")  # fmt: skip
-    git(
-        root,
-        "update-index",
-        "--cacheinfo",
-        f"160000,{git(root / 'sub', 'rev-parse', 'HEAD').strip()},sub",
-    )
+    who = ("-c", "user.name=x", "-c", "user.email=x")
+    git(root / "sub", *who, "commit", "-q", "--allow-empty", "-m", "further")
+    git(root, "update-index", "--cacheinfo", f"160000,{tip(root / 'sub')},sub")
     add(store)
     assert git(root, "show", "--format=", "--name-only").split() == ["notes/memory/user-fresh.md"]
     assert "sub" in git(root, "diff", "--cached", "--name-only", "--ignore-submodules=none")
 
 
-def test_unmerged_files_elsewhere_stay_unmerged(store: Path, git: Git) -> None:
+def test_unmerged_files_elsewhere_stay_unmerged(store: Path) -> None:
     root = store.parents[1]
     (root / "README").write_text("stashed\n")
     git(root, "stash", "-q")
     (root / "README").write_text("committed\n")
-    git(root, "commit", "-q", "-a", "-m", "other")
+    commit_all(root)
     with pytest.raises(AssertionError, match="stash pop"):
         git(root, "stash", "pop")
-    before = git(root, "ls-files", "-u")
-    assert before
+    assert (before := git(root, "ls-files", "-u")) != ""
     add(store)
     edit(store)
     assert git(root, "ls-files", "-u") == before
-    assert_clean(root, git)
+    assert_clean(root)
 
 
-# what is staged of a note
-
-
-def test_text_that_is_staged_and_nowhere_else_stays_behind_a_ref(
-    store: Path, git: Git, write_note: WriteNote
-) -> None:
+def test_text_that_is_staged_and_nowhere_else_stays_behind_a_ref(store: Path) -> None:
     kept = []
     for body in ("Staged first.", "Staged second."):
         kept.append(write_note(store, "user-name.md", body))
@@ -219,9 +192,7 @@ def test_text_that_is_staged_and_nowhere_else_stays_behind_a_ref(
     assert git(store, "for-each-ref", "--format=%(refname)", "refs/mdmemory").split() == [KEPT]
 
 
-def test_a_ref_is_made_only_for_bytes_that_would_be_lost(
-    store: Path, git: Git, write_note: WriteNote
-) -> None:
+def test_a_ref_is_made_only_for_bytes_that_would_be_lost(store: Path) -> None:
     add(store)
     write_note(store, "user-name.md", "Staged, and still there.")
     write_note(store, "user-new.md", "Only intended.")
@@ -231,75 +202,57 @@ def test_a_ref_is_made_only_for_bytes_that_would_be_lost(
     edit(store, "user-new.md")
     edit(store, "project-plan.md", None)
     assert git(store, "for-each-ref", "refs/mdmemory") == ""
-    assert_clean(store, git)
+    assert_clean(store)
 
 
-# what git was told not to see
+def hide(store: Path, how: str = "skip-worktree") -> None:
+    git(store, "update-index", f"--{how}", "user-name.md")
 
 
-HIDDEN: dict[str, Callable[[Path, Git], object]] = {
-    "assume-unchanged": lambda store, git: git(
-        store, "update-index", "--assume-unchanged", "user-name.md"
-    ),
-    "skip-worktree": lambda store, git: git(
-        store, "update-index", "--skip-worktree", "user-name.md"
-    ),
-}
-
-
-@pytest.mark.parametrize("how", HIDDEN)
-@pytest.mark.parametrize("changed", [True, False])
+@pytest.mark.parametrize("how", ["assume-unchanged", "skip-worktree"])
+@pytest.mark.parametrize("stands", ["changed", "as it was", "not at all"])
 def test_a_note_that_git_does_not_look_at_is_not_touched(
-    how: str, changed: bool, store: Path, git: Git, write_note: WriteNote
+    how: str, stands: str, store: Path
 ) -> None:
-    HIDDEN[how](store, git)
-    if changed:
+    hide(store, how)
+    write = edit
+    if stands == "changed":
         write_note(store, "user-name.md", "Git calls this clean.")
         with pytest.raises(RepositoryState, match="assume-unchanged"):
             of(store).checkpoint(["user-name.md"], KEEP)
+    elif stands == "not at all":  # a sparse checkout leaves it out, and the name is taken
+        (store / "user-name.md").unlink()
+        write = add
     before = everything(store.parents[1])
-    with pytest.raises(RepositoryState, match="assume-unchanged"):
-        edit(store)
+    with pytest.raises(RepositoryState, match=r"assume-unchanged.*skip-worktree"):
+        write(store, "user-name.md")
     assert everything(store.parents[1]) == before
     assert [*of(store).list_unseen(["user-name.md", "project-plan.md"])] == ["user-name.md"]
 
 
-def test_a_name_that_a_sparse_checkout_leaves_out_is_taken(store: Path, git: Git) -> None:
-    HIDDEN["skip-worktree"](store, git)
-    (store / "user-name.md").unlink()
-    with pytest.raises(RepositoryState, match="skip-worktree"):
-        add(store, "user-name.md")
-
-
 def test_an_ignored_note_is_refused_and_one_that_is_tracked_all_the_same_is_not(
-    store: Path, git: Git, write_note: WriteNote
+    store: Path,
 ) -> None:
     (store / ".gitignore").write_text("*.md\n")
     write_note(store, "project-loose.md", "Ignored.")
-    with pytest.raises(RepositoryState, match="ignored by git"):
-        of(store).checkpoint(["project-loose.md"], KEEP)
-    with pytest.raises(RepositoryState, match="ignored by git"):
-        add(store)
+    for write in (lambda: of(store).checkpoint(["project-loose.md"], KEEP), lambda: add(store)):
+        with pytest.raises(RepositoryState, match="ignored by git"):
+            write()
     assert edit(store).commit
-    assert_clean(store, git)
+    assert_clean(store)
 
 
-def test_a_derived_file_that_git_is_told_not_to_see_is_left_out(store: Path, git: Git) -> None:
-    HIDDEN["skip-worktree"](store, git)
+def test_a_derived_file_that_git_is_told_not_to_see_is_left_out(store: Path) -> None:
+    hide(store)
     derived = Change("user-name.md", None, b"index", derived=True)
-    head = git(store, "rev-parse", "HEAD:notes/memory/user-name.md")
+    head = tip(store, "HEAD:notes/memory/user-name.md")
     assert write(store, derived) == Applied(None)
     assert write(store, derived, Change("user-fresh.md", None, FRESH)).commit
-    assert git(store, "rev-parse", "HEAD:notes/memory/user-name.md") == head
+    assert tip(store, "HEAD:notes/memory/user-name.md") == head
     assert git(store, "ls-files", "-v", "user-name.md")[0] == "S"
 
 
-# the checkpoint
-
-
-def test_a_checkpoint_is_a_commit_that_holds_the_bytes(
-    store: Path, git: Git, write_note: WriteNote
-) -> None:
+def test_a_checkpoint_is_a_commit_that_holds_the_bytes(store: Path) -> None:
     seen = {file: write_note(store, file, "By hand.") for file in ("user-name.md", "user-two.md")}
     made = of(store).checkpoint([*seen, "project-plan.md"], KEEP)
     assert made.made
@@ -310,7 +263,7 @@ def test_a_checkpoint_is_a_commit_that_holds_the_bytes(
     assert (again.made, again.commit, again.digests) == (False, made.commit, made.digests)
 
 
-def test_line_ends_and_filters_do_not_change_the_bytes(store: Path, git: Git) -> None:
+def test_line_ends_and_filters_do_not_change_the_bytes(store: Path) -> None:
     git(store, "config", "core.autocrlf", "true")
     git(store, "config", "filter.upper.clean", "tr a-z A-Z")
     (store / ".gitattributes").write_text("*.md filter=upper text eol=crlf\n")
@@ -321,9 +274,7 @@ def test_line_ends_and_filters_do_not_change_the_bytes(store: Path, git: Git) ->
     assert subprocess.run(out, capture_output=True, check=True).stdout == data
 
 
-def test_a_checkpoint_that_is_not_in_the_commit_is_none(
-    store: Path, git: Git, write_note: WriteNote, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_that_is_not_in_the_commit_is_none(store: Path, monkeypatch: Patch) -> None:
     write_note(store, "user-name.md", "By hand.")
     before = everything(store.parents[1])
     monkeypatch.setattr(History, "build", lambda history, base, *words: base)
@@ -340,7 +291,7 @@ def test_without_a_checkpoint_nothing_is_replaced(store: Path) -> None:
     assert digest((store / "user-name.md").read_bytes()) == old
 
 
-def test_a_note_that_came_back_the_same_is_written_all_the_same(store: Path, git: Git) -> None:
+def test_a_note_that_came_back_the_same_is_written_all_the_same(store: Path) -> None:
     data = (store / "user-name.md").read_bytes()
     (store / "user-name.md").unlink()
     assert write(store, Change("user-name.md", None, data)) == Applied(None)
@@ -348,10 +299,7 @@ def test_a_note_that_came_back_the_same_is_written_all_the_same(store: Path, git
     assert git(store, "status", "--porcelain") == ""
 
 
-# what else may happen
-
-
-CHANGED: dict[str, Callable[[Path], object]] = {
+CHANGED: dict[str, Act] = {
     "edited": lambda path: path.write_bytes(b"by hand"),
     "gone": lambda path: path.unlink(),
     "a folder": lambda path: (path.unlink(), path.mkdir()),
@@ -361,11 +309,10 @@ CHANGED: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("how", CHANGED)
-def test_a_file_that_is_not_what_was_read_stops_the_write(how: str, store: Path, git: Git) -> None:
-    path = store / "user-name.md"
-    transactions, old = of(store), digest(path.read_bytes())
+def test_a_file_that_is_not_what_was_read_stops_the_write(how: str, store: Path) -> None:
+    transactions, old = of(store), digest((store / "user-name.md").read_bytes())
     checkpoint = transactions.checkpoint(["user-name.md"], KEEP)
-    CHANGED[how](path)
+    CHANGED[how](store / "user-name.md")
     before = everything(store.parents[1])
     changes = [Change("user-fresh.md", None, FRESH), Change("user-name.md", old, None)]
     with pytest.raises(NoteChanged):
@@ -373,18 +320,17 @@ def test_a_file_that_is_not_what_was_read_stops_the_write(how: str, store: Path,
     assert everything(store.parents[1]) == before
 
 
-@pytest.mark.parametrize("how", [*CHANGED][1:])
+@pytest.mark.parametrize("how", CHANGED)
 def test_what_has_taken_a_name_is_never_replaced(how: str, store: Path) -> None:
     (store / "user-fresh.md").touch()
+    CHANGED[how](store / "user-fresh.md")
     if how == "gone":
-        (store / "user-fresh.md").write_bytes(b"somebody's")
-    else:
-        CHANGED[how](store / "user-fresh.md")
+        (store / "user-fresh.md").touch()
     with pytest.raises(NoteChanged, match="exists already"):
         add(store)
 
 
-def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+def meanwhile(monkeypatch: Patch, act: Callable[[], object]) -> None:
     """Have somebody act between the building of the commit and the moving of the branch."""
     real = History.build
 
@@ -397,27 +343,23 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> Non
 
 
 def test_when_the_branch_moved_meanwhile_everything_stays_as_it_was(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+    store: Path, monkeypatch: Patch
 ) -> None:
     root = store.parents[1]
-    tree = git(root, "rev-parse", "HEAD^{tree}").strip()
+    tree = tip(root, "HEAD^{tree}")
     other = git(root, "commit-tree", tree, "-p", "HEAD", "-m", "theirs").strip()
     before = everything(root)
     meanwhile(monkeypatch, lambda: git(root, "update-ref", "HEAD", other))
     with pytest.raises(RepositoryState, match="committed to main in this moment"):
         edit(store)
-    assert git(root, "rev-parse", "HEAD").strip() == other
+    assert tip(root) == other
     after = everything(root)
     moved = {name for name in after if name.startswith((".git/refs", ".git/logs"))}
-    assert {n: d for n, d in after.items() if n not in moved} == {
-        n: d for n, d in before.items() if n not in moved
-    }
-    assert_clean(root, git)
+    assert after == before | {name: after[name] for name in moved}
+    assert_clean(root)
 
 
-def test_a_foreign_index_lock_is_refused_and_left_alone(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_foreign_index_lock_is_refused_and_left_alone(store: Path, monkeypatch: Patch) -> None:
     lock = store.parents[1] / ".git" / "index.lock"
     lock.write_bytes(b"theirs")
     before = everything(store.parents[1])
@@ -427,9 +369,7 @@ def test_a_foreign_index_lock_is_refused_and_left_alone(
     assert everything(store.parents[1]) == before
 
 
-def test_while_we_write_git_keeps_out_of_the_index(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_we_write_git_keeps_out_of_the_index(store: Path, monkeypatch: Patch) -> None:
     def somebody_stages() -> None:
         (store / "picture.png").write_bytes(b"x")
         with pytest.raises(AssertionError, match=r"index\.lock"):
@@ -437,56 +377,51 @@ def test_while_we_write_git_keeps_out_of_the_index(
 
     meanwhile(monkeypatch, somebody_stages)
     assert edit(store).commit
-    assert_clean(store, git)
+    assert_clean(store)
 
 
-# kinds of repositories and names
+def made(*words: str) -> Callable[[Path], Path]:
+    """Another repository beside `root`, made by this command of git."""
+
+    def make(root: Path) -> Path:
+        git(root.parent, *(word.format(root) for word in words), "made")
+        return root.parent / "made"
+
+    return make
 
 
-def unborn(root: Path, git: Git) -> Path:
-    git(root.parent, "init", "-q", "-b", "main", "unborn")
-    return root.parent / "unborn"
-
-
-def configured(*words: str) -> Callable[[Path, Git], Path]:
-    def make(root: Path, git: Git) -> Path:
+def configured(*words: str) -> Callable[[Path], Path]:
+    def make(root: Path) -> Path:
         git(root, *words)
         return root
 
     return make
 
 
-def worktree(root: Path, git: Git) -> Path:
-    git(root, "worktree", "add", "-q", "-b", "side", str(root.parent / "linked"))
+def worktree(root: Path) -> Path:
+    git(root, "worktree", "add", "-q", "-b", "side", "../linked")
     return root.parent / "linked"
 
 
-def submodule(root: Path, git: Git) -> Path:
+def submodule(root: Path) -> Path:
     git(root.parent, "init", "-q", "outer")
     words = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(root), "in")
     git(root.parent / "outer", *words)
     return root.parent / "outer" / "in"
 
 
-def shallow(root: Path, git: Git) -> Path:
-    git(root.parent, "clone", "-q", "--depth=1", f"file://{root}", "shallow")
-    return root.parent / "shallow"
-
-
-def partial(root: Path, git: Git) -> Path:
+def partial(root: Path) -> Path:
     git(root, "config", "uploadpack.allowFilter", "true")
-    words = ("clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{root}", "partial")
-    git(root.parent, *words)
-    git(root.parent / "partial", "read-tree", "HEAD")  # README is promised, and not there
-    return root.parent / "partial"
+    clone = made("clone", "-q", "--filter=blob:none", "--no-checkout", "file://{}")(root)
+    git(clone, "read-tree", "HEAD")  # README is promised, and not there
+    return clone
 
 
-def sparse(*words: str) -> Callable[[Path, Git], Path]:
-    def make(root: Path, git: Git) -> Path:
+def sparse(*words: str) -> Callable[[Path], Path]:
+    def make(root: Path) -> Path:
         (root / "src").mkdir()
         (root / "src" / "code").write_text("code\n")
-        git(root, "add", ".")
-        git(root, "commit", "-q", "-m", "code")
+        commit_all(root, "code")
         git(root, "sparse-checkout", "set", *words)
         assert not (root / "src").exists()
         return root
@@ -494,29 +429,24 @@ def sparse(*words: str) -> Callable[[Path, Git], Path]:
     return make
 
 
-def sha256(root: Path, git: Git) -> Path:
-    git(root.parent, "init", "-q", "--object-format=sha256", "sha256")
-    return root.parent / "sha256"
-
-
-def nobody(root: Path, git: Git) -> Path:
-    git(root, "config", "--unset", "user.name")
-    git(root, "config", "--unset", "user.email")
+def nobody(root: Path) -> Path:
+    for words in (("--unset", "user.name"), ("--unset", "user.email")):
+        git(root, "config", *words)
     git(root, "config", "user.useConfigOnly", "true")
     return root
 
 
-KINDS: dict[str, Callable[[Path, Git], Path]] = {
-    "unborn branch": unborn,
+KINDS: dict[str, Callable[[Path], Path]] = {
+    "unborn branch": made("init", "-q", "-b", "main"),
     "linked worktree": worktree,
     "submodule": submodule,
-    "shallow clone": shallow,
+    "shallow clone": made("clone", "-q", "--depth=1", "file://{}"),
     "partial clone": partial,
     "names without case": configured("config", "core.ignoreCase", "true"),
     "sparse checkout": sparse("--no-cone", "/notes/"),
     "sparse checkout of folders": sparse("--cone", "notes"),
     "sparse index": sparse("--cone", "--sparse-index", "notes"),
-    "sha256": sha256,
+    "sha256": made("init", "-q", "--object-format=sha256"),
     "index version 4": configured("update-index", "--index-version", "4"),
     "split index": configured("update-index", "--split-index"),
     "untracked cache": configured("update-index", "--untracked-cache"),
@@ -529,8 +459,8 @@ KINDS: dict[str, Callable[[Path, Git], Path]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_repository_works(kind: str, repository: Path, git: Git) -> None:
-    root = KINDS[kind](repository, git)
+def test_every_kind_of_repository_works(kind: str, repository: Path) -> None:
+    root = KINDS[kind](repository)
     store = root / "notes" / "memory"
     store.mkdir(parents=True)
     before = git(root, "ls-files", "-s", "-v")
@@ -542,12 +472,12 @@ def test_every_kind_of_repository_works(kind: str, repository: Path, git: Git) -
     assert [path.name for path in store.iterdir()] == ["user-fresh.md"]
     assert git(root, "status", "--porcelain", "--", "notes") == ""
     assert git(root, "show", "HEAD:notes/memory/user-fresh.md") == "again"
-    ours = "100644 " + git(root, "rev-parse", "HEAD:notes/memory/user-fresh.md").strip()
+    ours = "100644 " + tip(root, "HEAD:notes/memory/user-fresh.md")
     rows = git(root, "ls-files", "-s", "-v").splitlines()
     assert f"H {ours} 0\tnotes/memory/user-fresh.md" in rows
     assert [row for row in rows if "notes/" not in row] == before.splitlines()
     assert git(root, "rev-list", "--count", "HEAD", "--", "notes").strip() == "5"
-    assert_clean(root, git)
+    assert_clean(root)
 
 
 NAMES = [
@@ -557,7 +487,7 @@ NAMES = [
 ]  # fmt: skip
 
 
-def test_notes_may_be_called_anything(store: Path, git: Git) -> None:
+def test_notes_may_be_called_anything(store: Path) -> None:
     root = store.parents[1]
     for name in NAMES[::2]:
         (store / name).write_bytes(os.fsencode(name))
@@ -568,17 +498,17 @@ def test_notes_may_be_called_anything(store: Path, git: Git) -> None:
     write(store, *(Change(name, digest(FRESH), None) for name in NAMES))
     assert not any((store / name).exists() for name in NAMES)
     assert git(root, "status", "--porcelain") == ""
-    assert_clean(root, git)
+    assert_clean(root)
 
 
-def test_at_the_top_of_a_repository_names_are_names_too(repository: Path, git: Git) -> None:
+def test_at_the_top_of_a_repository_names_are_names_too(repository: Path) -> None:
     for name in (":(top)x.md", ":!x.md", "*.md", "[x].md", "x.md"):
         assert add(repository, name).commit
         assert edit(repository, name, b"again").commit
     assert git(repository, "status", "--porcelain") == ""
 
 
-def test_a_repository_may_lie_anywhere(tmp_path: Path, git: Git) -> None:
+def test_a_repository_may_lie_anywhere(tmp_path: Path) -> None:
     root = tmp_path / "two\nlines 'and' \"quotes\" é :(top)"
     git(tmp_path, "init", "-q", str(root))
     store = root / "notes [1]" / "-m"
@@ -586,10 +516,10 @@ def test_a_repository_may_lie_anywhere(tmp_path: Path, git: Git) -> None:
     assert add(store).commit
     assert edit(store, "user-fresh.md", b"again").commit
     assert git(root, "status", "--porcelain") == ""
-    assert_clean(root, git)
+    assert_clean(root)
 
 
-def test_the_executable_bit_stays_on_disk_and_in_git(store: Path, git: Git) -> None:
+def test_the_executable_bit_stays_on_disk_and_in_git(store: Path) -> None:
     for name in ("committed.md", "loose.md"):
         (store / name).write_bytes(b"#!/bin/sh\n")
         (store / name).chmod(0o755)
@@ -602,10 +532,9 @@ def test_the_executable_bit_stays_on_disk_and_in_git(store: Path, git: Git) -> N
     assert git(store, "status", "--porcelain") == ""
 
 
-def test_a_link_in_git_that_became_a_note_is_committed_as_a_file(store: Path, git: Git) -> None:
+def test_a_link_in_git_that_became_a_note_is_committed_as_a_file(store: Path) -> None:
     (store / "user-link.md").symlink_to("user-name.md")
-    git(store, "add", ".")
-    git(store, "commit", "-q", "-m", "link")
+    commit_all(store, "link")
     (store / "user-link.md").unlink()
     (store / "user-link.md").write_bytes(b"text")
     edit(store, "user-link.md")
@@ -616,56 +545,63 @@ def test_a_link_in_git_that_became_a_note_is_committed_as_a_file(store: Path, gi
 # after a crash: see test_crash.py; here what a person did before the next start
 
 
-def interrupted(store: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> Sequence[str]:
-    """A write of three files that stops, as if killed, at the named function of the protocol."""
-    changes = [
-        Change("user-name.md", digest((store / "user-name.md").read_bytes()), FRESH),
-        Change("project-plan.md", digest((store / "project-plan.md").read_bytes()), None),
-        Change("user-fresh.md", None, FRESH),
-    ]
-    transactions = of(store)
-    checkpoint = transactions.checkpoint(["user-name.md", "project-plan.md"], KEEP)
-
-    class Killed(BaseException):
-        pass
-
-    def die(*words: object) -> None:
-        raise Killed
-
-    owner, _, name = at.rpartition(".")
-    target = {"": transactions, "staging": transactions.staging, "journals": transactions.journals}
-    with monkeypatch.context() as patch:
-        patch.setattr(target[owner], name, die)
-        patch.setattr(transactions.staging, "release", lambda: None)
-        if at == "move_branch":
-            patch.setattr(transactions.journals, "drop", lambda: None)
-        with pytest.raises(Killed):
-            transactions.apply(changes, checkpoint, MESSAGE)
-    assert transactions.is_open()
-    return [change.file for change in changes]
+class Killed(BaseException):
+    pass
 
 
-def recover(store: Path, git: Git) -> None:
+@pytest.fixture
+def stop(store: Path) -> Stop:
+    """`stop(at)` begins a write of three files, and ends as if killed at this function of it.
+    The lock on the index that is left then goes, unless it is `locked`."""
+
+    def interrupt(at: str, locked: bool = False) -> None:
+        name, plan = store / "user-name.md", store / "project-plan.md"
+        changes = [
+            *(Change(path.name, digest(path.read_bytes()), new) for path, new in
+              ((name, FRESH), (plan, None))), Change("user-fresh.md", None, FRESH),
+        ]  # fmt: skip
+        transactions = of(store)
+        checkpoint = transactions.checkpoint([name.name, plan.name], KEEP)
+
+        def die(*words: object) -> None:
+            raise Killed
+
+        owner, _, function = at.rpartition(".")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(getattr(transactions, owner) if owner else transactions, function, die)
+            patch.setattr(transactions.staging, "release", lambda: None)
+            if at == "move_branch":
+                patch.setattr(transactions.journals, "drop", lambda: None)
+            with pytest.raises(Killed):
+                transactions.apply(changes, checkpoint, MESSAGE)
+        assert transactions.is_open()
+        if not locked:
+            (store.parents[1] / ".git" / "index.lock").unlink()
+
+    return interrupt
+
+
+def recover(store: Path) -> str:
+    """Recover, and once more, which is idle; what git says of the work tree."""
+    root = store.parents[1]
     assert transaction.recover(of(store))
-    assert_clean(store.parents[1], git)
-    before = everything(store.parents[1])
+    assert_clean(root)
+    before = everything(root)
     assert not transaction.recover(of(store))
-    assert everything(store.parents[1]) == before
+    assert everything(root) == before
+    return git(root, "status", "--porcelain")
 
 
-def test_a_write_stopped_before_the_branch_moved_is_finished(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupted(store, monkeypatch, "move_branch")
-    head = git(store, "rev-parse", "HEAD")
-    recover(store, git)
-    assert git(store, "rev-parse", "HEAD~1") == head
-    assert git(store, "status", "--porcelain") == ""
+def test_a_write_stopped_before_the_branch_moved_is_finished(stop: Stop, store: Path) -> None:
+    stop("move_branch", locked=True)
+    head = tip(store)
+    assert recover(store) == ""
+    assert tip(store, "HEAD~1") == head
     assert (store / "user-fresh.md").read_bytes() == FRESH
 
 
 def test_a_write_that_is_interrupted_when_the_branch_has_moved_is_finished_next_time(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+    store: Path, monkeypatch: Patch
 ) -> None:
     def interrupt(journals: Journals) -> None:
         raise KeyboardInterrupt
@@ -675,74 +611,93 @@ def test_a_write_that_is_interrupted_when_the_branch_has_moved_is_finished_next_
         with pytest.raises(KeyboardInterrupt):
             edit(store)
     assert git(store, "log", "-1", "--format=%s") == "memory: a test\n"
-    recover(store, git)
+    assert recover(store) == ""
     assert (store / "user-name.md").read_bytes() == FRESH
-    assert git(store, "status", "--porcelain") == ""
 
 
 def test_a_commit_made_meanwhile_wins_over_a_write_that_had_not_happened(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+    stop: Stop, store: Path
 ) -> None:
-    interrupted(store, monkeypatch, "move_branch")
-    (store.parents[1] / ".git" / "index.lock").unlink()
+    stop("move_branch")
     git(store, "commit", "-q", "--allow-empty", "-m", "theirs")
-    head = git(store, "rev-parse", "HEAD")
-    recover(store, git)
-    assert git(store, "rev-parse", "HEAD") == head
+    head = tip(store)
+    assert recover(store) == ""
+    assert tip(store) == head
     assert not (store / "user-fresh.md").exists()
-    assert git(store, "status", "--porcelain") == ""
 
 
-STOPPED = ("journals.finish", "staging.put", "journals.drop")
-
-
-@pytest.mark.parametrize("at", STOPPED)
-def test_a_branch_that_went_on_is_followed(
-    at: str, store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupted(store, monkeypatch, at)
-    root = store.parents[1]
-    (root / ".git" / "index.lock").unlink()
-    (root / "README").write_text("theirs\n")
-    git(root, "commit", "-q", "-m", "theirs", "--", "README")
-    recover(store, git)
-    assert git(root, "status", "--porcelain") == ""
-    assert (store / "user-fresh.md").read_bytes() == FRESH
-
-
-@pytest.mark.parametrize("at", STOPPED)
-def test_a_commit_of_other_texts_of_our_files_is_a_persons_word(
-    at: str, store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupted(store, monkeypatch, at)
-    (store.parents[1] / ".git" / "index.lock").unlink()
-    (store / "user-name.md").write_bytes(b"committed after the crash")
-    git(store, "commit", "-q", "-m", "theirs", "--", "user-name.md")
-    recover(store, git)
-    assert (store / "user-name.md").read_bytes() == b"committed after the crash"
-    assert (store / "user-fresh.md").read_bytes() == FRESH
-    assert not (store / "project-plan.md").exists()
-    assert git(store, "status", "--porcelain") == ""
-
-
-def test_a_branch_taken_back_to_the_old_texts_keeps_them(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_branch_taken_back_to_the_old_texts_keeps_them(stop: Stop, store: Path) -> None:
     old = texts(store)
-    interrupted(store, monkeypatch, "journals.finish")
-    (store.parents[1] / ".git" / "index.lock").unlink()
+    stop("journals.finish")
     git(store, "commit", "-q", "-m", "what the index says")
-    recover(store, git)
+    assert recover(store) == ""
     assert texts(store) == old
-    assert git(store, "status", "--porcelain") == ""
+
+
+THEIRS = b"written after the crash"
+DONE = {"user-name.md": FRESH, "project-plan.md": None, "user-fresh.md": FRESH}
+Stood = dict[str, bytes | None]
+
+
+def go_on(store: Path, before: Stood) -> Stood:
+    (store.parents[1] / "README").write_text("theirs\n")
+    git(store.parents[1], "commit", "-q", "-m", "theirs", "--", "README")
+    return DONE
+
+
+def commit_others(store: Path, before: Stood) -> Stood:
+    (store / "user-name.md").write_bytes(THEIRS)
+    git(store, "commit", "-q", "-m", "theirs", "--", "user-name.md")
+    return DONE | {"user-name.md": THEIRS}
+
+
+def reset(store: Path, before: Stood) -> Stood:
+    git(store, "reset", "-q", "--hard", "HEAD~1")
+    stands = store / "user-fresh.md"  # untracked, if it stands there: reset leaves it
+    return before | {"user-fresh.md": stands.read_bytes() if stands.exists() else None}
+
+
+def switch(store: Path, before: Stood) -> Stood:
+    git(store, "switch", "-q", "--force", "other")
+    (store / "user-fresh.md").unlink(missing_ok=True)
+    return before
+
+
+def edit_all(store: Path, before: Stood) -> Stood:
+    for name in DONE:
+        (store / name).write_bytes(THEIRS)
+    git(store, "add", "user-fresh.md")
+    git(store, "update-index", "--assume-unchanged", "feedback-old.md")
+    return dict.fromkeys(DONE, THEIRS)
+
+
+@pytest.mark.parametrize("at", ["journals.finish", "staging.put", "journals.drop"])
+@pytest.mark.parametrize("act", [go_on, commit_others, reset, switch, edit_all])
+def test_what_a_person_commits_resets_switches_to_edits_or_stages_before_the_next_start_stays(
+    act: Callable[[Path, Stood], Stood], at: str, stop: Stop, store: Path
+) -> None:
+    git(store, "branch", "other")
+    before = {name: texts(store).get(name) for name in DONE}
+    stop(at)
+    after = act(store, before)
+    head = tip(store)
+    status = recover(store)
+    assert {name: texts(store).get(name) for name in DONE} == after
+    assert tip(store) == head
+    assert git(store, "log", "--format=%s", "main").startswith("notes") == (act is reset)
+    if act is edit_all:
+        assert git(store, "show", ":./user-fresh.md").encode() == THEIRS
+        assert git(store, "ls-files", "-v", "feedback-old.md")[0] == "h"
+    else:
+        assert status == ("?? notes/memory/user-fresh.md\n" if act is reset and
+                          after["user-fresh.md"] else "")  # fmt: skip
 
 
 def test_while_it_recovers_git_keeps_out_of_the_index(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+    stop: Stop, store: Path, monkeypatch: Patch
 ) -> None:
-    interrupted(store, monkeypatch, "journals.finish")
+    stop("journals.finish")
     lock = store.parents[1] / ".git" / "index.lock"
-    lock.unlink()
     lock.write_bytes(b"theirs")
     before = texts(store)
     with monkeypatch.context() as patch:
@@ -752,88 +707,26 @@ def test_while_it_recovers_git_keeps_out_of_the_index(
     assert texts(store) == before
     assert lock.read_bytes() == b"theirs"
     lock.unlink()
-    recover(store, git)
-    assert git(store, "status", "--porcelain") == ""
+    assert recover(store) == ""
 
 
-@pytest.mark.parametrize("at", STOPPED)
-def test_a_branch_that_was_reset_stays_reset(
-    at: str, store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = texts(store)
-    interrupted(store, monkeypatch, at)
-    (store.parents[1] / ".git" / "index.lock").unlink()
-    git(store, "reset", "-q", "--hard", "HEAD~1")
-    head = git(store, "rev-parse", "HEAD")
-    recover(store, git)
-    assert git(store, "rev-parse", "HEAD") == head
-    assert {name: (store / name).read_bytes() for name in old} == old
-    assert git(store, "status", "--porcelain").replace("?? user-fresh.md\n", "") in (
-        "", "?? notes/memory/user-fresh.md\n",
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("at", STOPPED)
-def test_another_branch_that_is_checked_out_is_not_written_to(
-    at: str, store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git(store, "branch", "other")
-    interrupted(store, monkeypatch, at)
-    (store.parents[1] / ".git" / "index.lock").unlink()
-    git(store, "switch", "-q", "--force", "other")
-    (store / "user-fresh.md").unlink(missing_ok=True)
-    recover(store, git)
-    assert git(store, "status", "--porcelain") == ""
-    assert git(store, "log", "-1", "--format=%s", "main") == "memory: a test\n"
-
-
-@pytest.mark.parametrize("at", STOPPED)
-def test_what_a_person_edits_stages_or_removes_before_the_next_start_stays(
-    at: str, store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupted(store, monkeypatch, at)
-    (store.parents[1] / ".git" / "index.lock").unlink()
-    (store / "user-name.md").write_bytes(b"edited after the crash")
-    (store / "project-plan.md").write_bytes(b"new after the crash")
-    (store / "user-fresh.md").write_bytes(b"staged after the crash")
-    git(store, "add", "user-fresh.md")
-    git(store, "update-index", "--assume-unchanged", "feedback-old.md")
-    recover(store, git)
-    assert (store / "user-name.md").read_bytes() == b"edited after the crash"
-    assert (store / "project-plan.md").read_bytes() == b"new after the crash"
-    assert (store / "user-fresh.md").read_bytes() == b"staged after the crash"
-    assert git(store, "show", ":notes/memory/user-fresh.md") == "staged after the crash"
-    assert git(store, "ls-files", "-v", "feedback-old.md")[0] == "h"
-
-
-def test_a_commit_that_gc_removed_is_given_up(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupted(store, monkeypatch, "move_branch")
+def test_a_commit_that_gc_removed_is_given_up(stop: Stop, store: Path) -> None:
+    stop("move_branch", locked=True)
     git(store, "prune", "--expire=now")
-    head = git(store, "rev-parse", "HEAD")
-    recover(store, git)
-    assert git(store, "rev-parse", "HEAD") == head
-    assert git(store, "status", "--porcelain") == ""
+    head = tip(store)
+    assert recover(store) == ""
+    assert tip(store) == head
 
 
-def test_a_project_that_was_moved_since_is_recovered_where_it_is(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupted(store, monkeypatch, "journals.finish")
-    moved = store.parents[2] / "moved"
-    store.parents[1].rename(moved)
-    recover(moved / "notes" / "memory", git)
-    assert git(moved, "status", "--porcelain") == ""
+def test_a_project_that_was_moved_since_is_recovered_where_it_is(stop: Stop, store: Path) -> None:
+    stop("journals.finish", locked=True)
+    moved = store.parents[1].rename(store.parents[2] / "moved")
+    assert recover(moved / "notes" / "memory") == ""
 
 
-def test_a_store_that_is_gone_stops_no_recovery(
-    store: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupted(store, monkeypatch, "journals.finish")
-    for path in store.iterdir():
-        path.unlink()
-    store.rmdir()
+def test_a_store_that_is_gone_stops_no_recovery(stop: Stop, store: Path) -> None:
+    stop("journals.finish", locked=True)
+    shutil.rmtree(store)
     root = store.parents[1]
     assert transaction.recover(of(root))
     assert not (root / ".git" / "index.lock").exists()

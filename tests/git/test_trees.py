@@ -2,22 +2,22 @@
 
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from projects import commit_all, git, tip
 
 from mdmemory.errors import GitFailed
 from mdmemory.git import repositories as our_git
 from mdmemory.git.objects import MANY, Blob, Object, Objects
 
-Git = Callable[..., str]
 # names that git sorts otherwise than a plain sort does, and that need quoting elsewhere
 FILES = ["a.md", "a-b.md", "a/x.md", "a0", "deep/er/n\nl.md", "caf\u00e9.md", "only/one.md"]
 
 
 @pytest.fixture(params=["sha1", "sha256"])
-def root(request: pytest.FixtureRequest, tmp_path: Path, git: Git) -> Path:
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     git(tmp_path, "init", "-q", f"--object-format={request.param}", "new")
     folder = tmp_path / "new"
     git(folder, "config", "user.name", "A Person")
@@ -26,8 +26,7 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, git: Git) -> Path:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(file)
     os.symlink("a.md", folder / "link")
-    git(folder, "add", ".")
-    git(folder, "commit", "-q", "-m", "first")
+    commit_all(folder, "first")
     return folder
 
 
@@ -37,8 +36,8 @@ def objects_of(root: Path) -> Objects:
     return Objects(repository)
 
 
-def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path, git: Git) -> None:
-    objects, head = objects_of(root), git(root, "rev-parse", "HEAD").strip()
+def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path) -> None:
+    objects, head = objects_of(root), tip(root)
     blob = Blob("100755", objects.hash(Object("blob", b"new\n")))
     changes: list[Mapping[str, Blob | None]] = [
         {"a.md": blob},
@@ -62,8 +61,8 @@ def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path, git: Git) -
     assert git(root, "cat-file", "blob", blob.id) == "new\n"
 
 
-def test_a_file_under_a_folders_name_is_refused_and_so_is_the_reverse(root: Path, git: Git) -> None:
-    objects, head = objects_of(root), git(root, "rev-parse", "HEAD").strip()
+def test_a_file_under_a_folders_name_is_refused_and_so_is_the_reverse(root: Path) -> None:
+    objects, head = objects_of(root), tip(root)
     blob = Blob("100644", objects.hash(Object("blob", b"")))
     with pytest.raises(GitFailed, match="a is a folder"):
         objects.edit_root(head, {"a": blob})
@@ -81,9 +80,7 @@ def test_objects_are_read_as_they_were_written_many_at_once(root: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [MANY - 2, MANY - 1])
-def test_many_objects_go_into_one_file_and_are_read_all_the_same(
-    root: Path, git: Git, count: int
-) -> None:
+def test_many_objects_go_into_one_file_and_are_read_all_the_same(root: Path, count: int) -> None:
     packs = root / ".git/objects/pack"
     things = [Object("blob", b"%d\n" % number) for number in range(count)]
     things += [things[0], Object("blob", (root / "a.md").read_bytes())]  # twice, and there already
@@ -95,9 +92,9 @@ def test_many_objects_go_into_one_file_and_are_read_all_the_same(
     git(root, "fsck", "--strict")
 
 
-def test_a_damaged_object_is_a_failure(root: Path, git: Git) -> None:
+def test_a_damaged_object_is_a_failure(root: Path) -> None:
     objects = objects_of(root)
-    id = git(root, "rev-parse", "HEAD:a.md").strip()
+    id = tip(root, "HEAD:a.md")
     path = root / ".git" / "objects" / id[:2] / id[2:]
     path.chmod(0o644)
     path.write_bytes(zlib.compress(b"blob 4\0A.md"))
@@ -117,7 +114,7 @@ def test_the_reading_process_lives_as_long_as_the_block(root: Path) -> None:
     assert first._process.returncode is not None
 
 
-def test_head_is_read_from_its_files_as_git_would(root: Path, git: Git) -> None:
+def test_head_is_read_from_its_files_as_git_would(root: Path) -> None:
     repository = our_git.find(root)
     assert repository
     for name in ("main", "feature/one.two", "caf\u00e9"):
@@ -128,9 +125,9 @@ def test_head_is_read_from_its_files_as_git_would(root: Path, git: Git) -> None:
                 git(root, "pack-refs", "--all")
             branch = our_git.read_branch(repository)
             assert branch == f"refs/heads/{name}"
-            assert our_git.read_tip(repository, branch) == git(root, "rev-parse", "HEAD").strip()
+            assert our_git.read_tip(repository, branch) == tip(root)
     git(root, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
-    main = git(root, "rev-parse", "main").strip()
+    main = tip(root, "main")
     assert our_git.read_tip(repository, "refs/heads/alias") == main
     assert our_git.read_tip(repository, "refs/heads/unborn") is None
     git(root, "switch", "-q", "--detach")

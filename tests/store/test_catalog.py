@@ -17,165 +17,129 @@ from hypothesis import strategies as st
 from mdmemory.errors import NoStore, NotFound
 from mdmemory.note.note import Head, Note, parse
 from mdmemory.store import catalog, index, sights
+from mdmemory.store.catalog import Catalog
 from mdmemory.store.store import Store
 
-Load = Callable[..., catalog.Catalog]
+
+class Shelf:
+    """A store and the place of its catalog."""
+
+    def __init__(self, top: Path, patch: pytest.MonkeyPatch) -> None:
+        self.folder, self.cache, self.patch = top / "store", top / "private" / "catalog", patch
+        self.folder.mkdir()
+        self.cache.parent.mkdir()
+        self.seen: list[str] = []  # the files that were read since the last `load`
+
+    def put(self, file: str, hook: str = "a hook", body: str = "text", extra: str = "") -> Path:
+        kind = file.partition("-")[0]
+        head = f"name: n\ndescription: {hook}\nmetadata:\n  type: {kind}\n{extra}"
+        (self.folder / file).write_text(f"---\n{head}---\n\n{body}\n", encoding="utf-8")
+        return self.folder / file
+
+    def _read(self, file: str) -> Note:
+        self.seen.append(file)
+        return Store(self.folder).read(file).note
+
+    def load(self, stamp: str = "", **where: Path | None) -> Catalog:
+        self.seen.clear()
+        cache = where.get("cache", self.cache)
+        return Catalog(self.folder, cache, self._read, lambda text: "sk-" in text, stamp)
+
+    def hooks(self, found: Catalog | None = None) -> dict[str, str]:
+        return {head.file: head.description for head in (found or self.load()).heads()}
+
+    def is_known(self, stamp: str = "") -> bool:
+        """Whether the catalog knows, without reading a note, that nothing changed since `save`."""
+        return not self.load(stamp).changed
+
+    def settle(self) -> None:
+        """Instead of waiting two seconds, after which a file can no longer change unseen."""
+        self.patch.setattr(sights, "RACY", 0)
+        time.sleep(0.03)  # a few ticks of the file system's clock
+
+    def save(self) -> None:
+        """What the next command knows, which comes when all has settled."""
+        self.settle()
+        assert self.load().save()
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    store = tmp_path / "store"
-    store.mkdir()
-    return store
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    return Shelf(tmp_path, monkeypatch)
 
 
-@pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    private = tmp_path / "private"
-    private.mkdir()
-    return private / "catalog"
-
-
-@pytest.fixture
-def seen() -> list[str]:
-    """The files that were read, in order."""
-    return []
-
-
-@pytest.fixture
-def load(folder: Path, cache: Path, seen: list[str]) -> Load:
-    store = Store(folder)
-
-    def read(file: str) -> Note:
-        seen.append(file)
-        return store.read(file).note
-
-    def run(stamp: str = "", cache: Path | None = cache) -> catalog.Catalog:
-        seen.clear()
-        return catalog.Catalog(folder, cache, read, lambda text: "sk-" in text, stamp)
-
-    return run
-
-
-@pytest.fixture
-def settled(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Instead of waiting two seconds, after which a file can no longer change unseen."""
-    monkeypatch.setattr(sights, "RACY", 0)
-    return lambda: time.sleep(0.03)  # a few ticks of the file system's clock
-
-
-def put(folder: Path, file: str, hook: str = "a hook", body: str = "text", extra: str = "") -> Path:
-    path = folder / file
-    kind = file.partition("-")[0]
-    head = f"name: n\ndescription: {hook}\nmetadata:\n  type: {kind}\n{extra}"
-    path.write_text(f"---\n{head}---\n\n{body}\n", encoding="utf-8")
-    return path
-
-
-def unchanged(folder: Path, cache: Path, stamp: str = "") -> bool:
-    """Whether the catalog knows, without reading a note, that nothing changed since its `save`."""
-    return not catalog.Catalog(
-        folder, cache, lambda file: Store(folder).read(file).note, lambda _: False, stamp
-    ).changed
-
-
-def hooks(found: catalog.Catalog) -> dict[str, str]:
-    return {head.file: head.description for head in found.heads()}
-
-
-def test_a_note_that_did_not_change_is_not_read_again(
-    folder: Path, load: Load, seen: list[str], settled: Callable[[], None]
-) -> None:
-    put(folder, "user-a.md", "one")
-    put(folder, "user-b.md", "two")
-    settled()
-    first = load()
+def test_a_note_that_did_not_change_is_not_read_again(shelf: Shelf) -> None:
+    shelf.put("user-a.md", "one")
+    shelf.put("user-b.md", "two")
+    shelf.settle()
+    first = shelf.load()
     assert first.changed
-    assert hooks(first) == {"user-a.md": "one", "user-b.md": "two"}
+    assert shelf.hooks(first) == {"user-a.md": "one", "user-b.md": "two"}
     assert first.save()
-    put(folder, "user-b.md", "three")
-    second = load()
+    shelf.put("user-b.md", "three")
+    second = shelf.load()
     assert second.changed
-    assert hooks(second) == {"user-a.md": "one", "user-b.md": "three"}
-    assert seen == ["user-b.md"]
+    assert shelf.hooks(second) == {"user-a.md": "one", "user-b.md": "three"}
+    assert shelf.seen == ["user-b.md"]
 
 
 @pytest.mark.parametrize("name", ["MEMORY.md", "_MORE.md", "_CONFLICTS.md", "user-new.md"])
-def test_a_file_that_comes_changes_or_goes_is_a_change(
-    folder: Path, cache: Path, load: Load, settled: Callable[[], None], name: str
-) -> None:
-    put(folder, "user-a.md")
-    for change in (
-        lambda: (folder / name).write_text("1"),
-        lambda: (folder / name).write_text("2"),
-        lambda: (folder / name).unlink(),
-    ):
-        settled()
-        load().save()
-        assert unchanged(folder, cache)
+def test_a_file_that_comes_changes_or_goes_is_a_change(shelf: Shelf, name: str) -> None:
+    shelf.put("user-a.md")
+    path = shelf.folder / name
+    for change in (lambda: path.write_text("1"), lambda: path.write_text("2"), path.unlink):
+        shelf.save()
+        assert shelf.is_known()
         change()
-        assert not unchanged(folder, cache)
+        assert not shelf.is_known()
 
 
 @pytest.mark.parametrize("name", ["README.md", "notes.txt", ".hidden.md", "_other.md"])
-def test_other_files_are_nobodys_business(
-    folder: Path, cache: Path, load: Load, settled: Callable[[], None], name: str
-) -> None:
-    settled()
-    load().save()
-    (folder / name).write_text("x")
-    assert unchanged(folder, cache)
+def test_other_files_are_nobodys_business(shelf: Shelf, name: str) -> None:
+    shelf.save()
+    (shelf.folder / name).write_text("x")
+    assert shelf.is_known()
 
 
-def test_another_stamp_forgets_everything(
-    folder: Path, cache: Path, load: Load, seen: list[str], settled: Callable[[], None]
-) -> None:
-    put(folder, "user-a.md")
-    settled()
-    load("0.1.0 8000 80").save()
-    assert unchanged(folder, cache, "0.1.0 8000 80")
-    assert not unchanged(folder, cache, "0.1.0 4000 80")
-    load("0.1.0 4000 80").heads()
-    assert seen == ["user-a.md"]
+def test_another_stamp_forgets_everything(shelf: Shelf) -> None:
+    shelf.put("user-a.md")
+    shelf.settle()
+    shelf.load("0.1.0 8000 80").save()
+    assert shelf.is_known("0.1.0 8000 80")
+    assert not shelf.is_known("0.1.0 4000 80")
+    shelf.load("0.1.0 4000 80").heads()
+    assert shelf.seen == ["user-a.md"]
 
 
-def test_the_catalog_after_writing_the_index_is_settled_by_the_next_command(
-    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
-) -> None:
-    put(folder, "user-a.md")
-    settled()
-    first = load()
-    settled()
-    (folder / "MEMORY.md").write_text("generated after the catalog was loaded")
+def test_the_catalog_after_writing_the_index_is_settled_by_the_next_command(shelf: Shelf) -> None:
+    shelf.put("user-a.md")
+    shelf.settle()
+    first = shelf.load()
+    shelf.settle()
+    (shelf.folder / "MEMORY.md").write_text("generated after the catalog was loaded")
     first.save()
-    assert not unchanged(folder, cache)  # nobody can know that it was not edited since
-    settled()
-    load().save()
-    assert unchanged(folder, cache)
+    assert not shelf.is_known()  # nobody can know that it was not edited since
+    shelf.save()
+    assert shelf.is_known()
 
 
 @pytest.mark.slow
-def test_a_note_just_written_is_read_again_until_it_has_settled(
-    folder: Path, cache: Path, load: Load, seen: list[str]
-) -> None:
-    put(folder, "user-a.md")
+def test_a_note_just_written_is_read_again_until_it_has_settled(shelf: Shelf) -> None:
+    shelf.put("user-a.md")
     for _ in range(2):
-        found = load()
+        found = shelf.load()
         found.heads()
-        assert seen == ["user-a.md"]
+        assert shelf.seen == ["user-a.md"]
         found.save()
-        assert not unchanged(folder, cache)
+        assert not shelf.is_known()
     time.sleep(2.1)
-    load().save()
-    assert unchanged(folder, cache)
+    shelf.load().save()
+    assert shelf.is_known()
 
 
-def test_an_edit_of_the_same_size_and_time_is_seen(
-    folder: Path, load: Load, settled: Callable[[], None]
-) -> None:
-    path = put(folder, "user-a.md", "one")
-    settled()
-    load().save()
+def test_an_edit_of_the_same_size_and_time_is_seen(shelf: Shelf) -> None:
+    path = shelf.put("user-a.md", "one")
+    shelf.save()
     before = path.stat()
     with path.open("r+", encoding="utf-8") as file:
         file.write(path.read_text(encoding="utf-8").replace("one", "two"))
@@ -183,125 +147,115 @@ def test_an_edit_of_the_same_size_and_time_is_seen(
     after = path.stat()
     same = ("st_size", "st_mtime_ns", "st_ino")
     assert [getattr(before, name) for name in same] == [getattr(after, name) for name in same]
-    assert hooks(load()) == {"user-a.md": "two"}
+    assert shelf.hooks() == {"user-a.md": "two"}
 
 
-def test_a_note_edited_while_it_is_read_is_read_again_next_time(
-    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
-) -> None:
-    put(folder, "user-a.md", "one")
-    settled()
-    found = load()
-    put(folder, "user-a.md", "two!")  # after the look, before the reading
-    assert hooks(found) == {"user-a.md": "two!"}
-    put(folder, "user-a.md", "three")
+def test_a_note_edited_while_it_is_read_is_read_again_next_time(shelf: Shelf) -> None:
+    shelf.put("user-a.md", "one")
+    shelf.settle()
+    found = shelf.load()
+    shelf.put("user-a.md", "two!")  # after the look, before the reading
+    assert shelf.hooks(found) == {"user-a.md": "two!"}
+    shelf.put("user-a.md", "three")
     found.save()
-    assert not unchanged(folder, cache)
-    assert hooks(load()) == {"user-a.md": "three"}
+    assert not shelf.is_known()
+    assert shelf.hooks() == {"user-a.md": "three"}
 
 
-def test_a_note_removed_while_reading_is_not_there(folder: Path, cache: Path, load: Load) -> None:
-    put(folder, "user-a.md")
-    put(folder, "user-b.md")
-    found = load()
-    (folder / "user-a.md").unlink()
-    assert list(found.files) == ["user-b.md"]
-    assert found.columns().files == ["user-b.md"]
+def test_a_note_removed_while_reading_is_not_there(shelf: Shelf) -> None:
+    path, _ = shelf.put("user-a.md"), shelf.put("user-b.md")
+    found = shelf.load()
+    path.unlink()
+    assert list(found.files) == found.columns().files == ["user-b.md"]
     assert found.save()
-    assert not unchanged(folder, cache)
+    assert not shelf.is_known()
 
 
-def test_a_secret_holds_a_note_back_unless_it_is_allowed(folder: Path, load: Load) -> None:
-    put(folder, "user-a.md", body="sk-123")
-    put(folder, "user-b.md", body="sk-123", extra="  secrets: allowed\n")
+def test_a_secret_holds_a_note_back_unless_it_is_allowed(shelf: Shelf) -> None:
+    shelf.put("user-a.md", body="sk-123")
+    shelf.put("user-b.md", body="sk-123", extra="  secrets: allowed\n")
     for _ in range(2):
-        found = load()
+        found = shelf.load()
         assert found.held == {"user-a.md"}
         assert index.arrange_index(found.columns()).listed == ("user-b.md",)
         found.save()
 
 
-def test_links_folders_and_pipes_are_no_notes(folder: Path, tmp_path: Path, load: Load) -> None:
-    put(folder, "user-a.md")
-    outside = put(tmp_path, "user-outside.md", "secret of another folder")
-    (folder / "user-link.md").symlink_to(outside)
-    (folder / "user-folder.md").mkdir()
-    os.mkfifo(folder / "user-pipe.md")
-    assert list(load().files) == ["user-a.md"]
+def test_links_folders_and_pipes_are_no_notes(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("user-a.md")
+    (tmp_path / "user-outside.md").write_text("secret of another folder")
+    (shelf.folder / "user-link.md").symlink_to(tmp_path / "user-outside.md")
+    (shelf.folder / "user-folder.md").mkdir()
+    os.mkfifo(shelf.folder / "user-pipe.md")
+    assert list(shelf.load().files) == ["user-a.md"]
 
 
-def test_a_name_that_is_no_utf8_disturbs_nobody(
-    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
-) -> None:
-    put(folder, "user-é.md")
+def test_a_name_that_is_no_utf8_disturbs_nobody(shelf: Shelf) -> None:
+    shelf.put("user-é.md")
     try:
-        (Path(os.fsdecode(os.fsencode(folder) + b"/user-\xff.md"))).write_text("x")
+        (Path(os.fsdecode(os.fsencode(shelf.folder) + b"/user-\xff.md"))).write_text("x")
     except OSError:
         pytest.skip("this file system has UTF-8 names only")
-    settled()
-    found = load()
-    assert list(found.files) == ["user-é.md"]
-    found.save()
-    assert unchanged(folder, cache)
+    shelf.save()
+    assert list(shelf.load().files) == ["user-é.md"]
+    assert shelf.is_known()
 
 
-def test_a_name_with_a_line_break_is_a_note_like_any_other(
-    folder: Path, cache: Path, load: Load, seen: list[str], settled: Callable[[], None]
-) -> None:
-    put(folder, "user-a\nb.md", "one")
-    put(folder, "user-c.md", "two")
-    settled()
-    load().save()
-    assert unchanged(folder, cache)
-    assert hooks(load()) == {"user-a\nb.md": "one", "user-c.md": "two"}
-    assert seen == []
+def test_a_name_with_a_line_break_is_a_note_like_any_other(shelf: Shelf) -> None:
+    shelf.put("user-a\nb.md", "one")
+    shelf.put("user-c.md", "two")
+    shelf.save()
+    assert shelf.is_known()
+    assert shelf.hooks() == {"user-a\nb.md": "one", "user-c.md": "two"}
+    assert shelf.seen == []
 
 
-def test_a_missing_store_is_an_error_with_a_next_step(cache: Path, tmp_path: Path) -> None:
+def test_a_missing_store_is_an_error_with_a_next_step(shelf: Shelf) -> None:
+    shelf.folder.rmdir()
     with pytest.raises(NoStore, match="cannot be listed") as problem:
-        unchanged(tmp_path / "nowhere", cache)
+        shelf.is_known()
     assert "mdmemory init" in problem.value.hint
 
 
-def test_without_a_cache_everything_is_read(folder: Path, load: Load, seen: list[str]) -> None:
-    put(folder, "user-a.md")
+@pytest.mark.parametrize("cache", [None, Path("/no/such/folder/catalog")])
+def test_without_a_cache_or_where_none_can_be_written_everything_is_read(
+    shelf: Shelf, cache: Path | None
+) -> None:
+    shelf.put("user-a.md")
     for _ in range(2):
-        found = load(cache=None)
+        found = shelf.load(cache=cache)
         assert found.changed
         assert list(found.files) == ["user-a.md"]
         assert not found.save()
-        assert seen == ["user-a.md"]
+        assert shelf.seen == ["user-a.md"]
 
 
-def test_a_cache_that_cannot_be_written_costs_only_time(
-    folder: Path, tmp_path: Path, load: Load
-) -> None:
-    put(folder, "user-a.md")
-    found = load(cache=tmp_path / "no" / "such" / "folder" / "catalog")
-    assert list(found.files) == ["user-a.md"]
-    assert not found.save()
+def make_other_database(cache: Path, target: Path) -> None:
+    with closing(sqlite3.connect(cache)) as database:
+        database.execute("CREATE TABLE note (file TEXT)")
 
 
-@pytest.mark.parametrize("how", ["link", "another name", "pipe", "database of others"])
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda cache, target: cache.symlink_to(target),
+        lambda cache, target: os.link(target, cache),
+        lambda cache, target: os.mkfifo(cache),
+        make_other_database,
+    ],
+    ids=["link", "another name", "pipe", "database of others"],
+)
 def test_whatever_lies_in_place_of_the_cache_is_replaced_and_never_written_through(
-    folder: Path, cache: Path, load: Load, settled: Callable[[], None], how: str
+    shelf: Shelf, tmp_path: Path, put: Callable[[Path, Path], object]
 ) -> None:
-    put(folder, "user-a.md", "one")
-    settled()
-    (target := folder.parent / "target").write_bytes(b"not ours")
-    if how == "link":
-        cache.symlink_to(target)
-    elif how == "another name":
-        os.link(target, cache)
-    elif how == "pipe":
-        os.mkfifo(cache)
-    else:
-        with closing(sqlite3.connect(cache)) as database:
-            database.execute("CREATE TABLE note (file TEXT)")
-    assert hooks(load()) == {"user-a.md": "one"}
-    assert load().save()
+    shelf.put("user-a.md", "one")
+    (target := tmp_path / "target").write_bytes(b"not ours")
+    put(shelf.cache, target)
+    shelf.settle()
+    assert shelf.hooks() == {"user-a.md": "one"}
+    shelf.save()
     assert target.read_bytes() == b"not ours"
-    assert unchanged(folder, cache)
+    assert shelf.is_known()
 
 
 def damages(whole: bytes) -> Iterator[bytes]:
@@ -314,115 +268,100 @@ def damages(whole: bytes) -> Iterator[bytes]:
         yield whole[:at] + random.Random(at).randbytes(64) + whole[at + 64 :]  # a page's own words
 
 
-def test_a_damaged_cache_is_made_anew_and_nothing_it_says_is_believed(
-    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
-) -> None:
+def test_a_damaged_cache_is_made_anew_and_nothing_it_says_is_believed(shelf: Shelf) -> None:
     for number in range(40):
-        put(folder, f"user-{number}.md", f"hook {number} \U0001f600", "sk-1" if number < 5 else "x")
-    settled()
+        hook = f"hook {number} \U0001f600"
+        shelf.put(f"user-{number}.md", hook, "sk-1" if number < 5 else "x")
+    shelf.settle()
 
     def known() -> tuple[object, ...]:
-        now = load()
+        now = shelf.load()
         asked = now.held, now.with_status("unconfirmed"), now.heads(), now.columns()
         now.save()
         return asked
 
     expected = known()
-    for data in damages(cache.read_bytes()):
-        cache.write_bytes(data)
+    for data in damages(shelf.cache.read_bytes()):
+        shelf.cache.write_bytes(data)
         assert known() == expected
         assert known() == expected
-        assert unchanged(folder, cache), "the next command makes it anew"
+        assert shelf.is_known(), "the next command makes it anew"
 
 
-def test_what_another_process_saved_meanwhile_is_not_taken_for_what_was_seen(
-    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
-) -> None:
-    put(folder, "user-a.md", "one")
-    settled()
-    slow = load()
-    assert hooks(slow) == {"user-a.md": "one"}
-    put(folder, "user-a.md", "two")
-    settled()
-    load().save()
+def test_what_another_process_saved_meanwhile_is_not_taken_for_what_was_seen(shelf: Shelf) -> None:
+    shelf.put("user-a.md", "one")
+    shelf.settle()
+    slow = shelf.load()
+    assert shelf.hooks(slow) == {"user-a.md": "one"}
+    shelf.put("user-a.md", "two")
+    shelf.save()
     assert slow.save()
-    assert not unchanged(folder, cache)
-    assert hooks(load()) == {"user-a.md": "two"}
+    assert not shelf.is_known()
+    assert shelf.hooks() == {"user-a.md": "two"}
 
 
-def test_what_another_process_forgets_or_writes_between_two_questions_is_seen(
-    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
-) -> None:
+def test_what_another_process_forgets_or_writes_between_two_questions_is_seen(shelf: Shelf) -> None:
     for file in ("user-a.md", "user-b.md"):
-        put(folder, file, "one")
-    settled()
-    load().save()
-    found = load()
+        shelf.put(file, "one")
+    shelf.save()
+    found = shelf.load()
     assert not found.changed
-    with closing(sqlite3.connect(cache)) as database, database:
+    with closing(sqlite3.connect(shelf.cache)) as database, database:
         database.execute("DELETE FROM note WHERE file = 'user-b.md'")
     assert [head.file for head in found.heads_of(["user-b.md"])] == ["user-b.md"]
-    assert hooks(found) == {"user-a.md": "one", "user-b.md": "one"}
-    put(folder, "user-a.md", "two")
-    load().heads()
+    assert shelf.hooks(found) == {"user-a.md": "one", "user-b.md": "one"}
+    shelf.put("user-a.md", "two")
+    shelf.load().heads()
     assert [head.description for head in found.heads_of(["user-a.md"])] == ["two"]
     assert not found.is_index_known, "an index of before says less"
     assert found.save()
-    assert not unchanged(folder, cache)
+    assert not shelf.is_known()
 
 
-def test_a_disk_that_fills_up_forgets_nothing_of_what_was_known(
-    folder: Path, load: Load, seen: list[str], settled: Callable[[], None]
-) -> None:
-    put(folder, "user-a.md", "one")
-    settled()
-    load().save()
+def test_a_disk_that_fills_up_forgets_nothing_of_what_was_known(shelf: Shelf) -> None:
+    shelf.put("user-a.md", "one")
+    shelf.save()
     for number in range(30):
-        put(folder, f"user-b{number}.md", "x" * 3_000)
-    found = load()
+        shelf.put(f"user-b{number}.md", "x" * 3_000)
+    found = shelf.load()
     connection = found._database.connection
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
-    assert len(hooks(found)) == 31
-    assert "user-a.md" not in seen
+    assert len(shelf.hooks(found)) == 31
+    assert "user-a.md" not in shelf.seen
     assert not found.save()
 
 
-def test_a_cache_that_came_with_the_repository_is_not_believed(
-    folder: Path, cache: Path, load: Load, settled: Callable[[], None]
-) -> None:
+def test_a_cache_that_came_with_the_repository_is_not_believed(shelf: Shelf) -> None:
     """Even one made from the very same files elsewhere: a change time cannot be forged."""
-    path = put(folder, "user-a.md", "lies")
-    settled()
-    load().save()
-    forged, status = cache.read_bytes(), path.stat()
-    put(folder, "user-a.md", "true")
+    path = shelf.put("user-a.md", "lies")
+    shelf.save()
+    forged, status = shelf.cache.read_bytes(), path.stat()
+    shelf.put("user-a.md", "true")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    cache.write_bytes(forged)
-    assert hooks(load()) == {"user-a.md": "true"}
+    shelf.cache.write_bytes(forged)
+    assert shelf.hooks() == {"user-a.md": "true"}
 
 
-def test_the_index_from_the_catalog_is_the_index_from_the_heads(
-    folder: Path, load: Load, settled: Callable[[], None]
-) -> None:
+def test_the_index_from_the_catalog_is_the_index_from_the_heads(shelf: Shelf) -> None:
     """Whatever was added, edited or removed since the catalog was saved."""
-    dice = random.Random(5)
+    dice, store = random.Random(5), Store(shelf.folder)
     names = [f"{type}-{n}.md" for type in ("user", "project", "other") for n in range(12)]
+    shelf.settle()
     for step in range(40):
         for name in dice.sample(names, dice.randrange(4)):
             body = dice.choice(["text", "sk-1"])
-            if (folder / name).exists() and dice.random() < 0.4:
-                (folder / name).unlink()
+            if (shelf.folder / name).exists() and dice.random() < 0.4:
+                (shelf.folder / name).unlink()
             else:
                 more = f"  created: 2026-0{dice.randint(1, 9)}-01\n"
                 more += dice.choice(["", "  status: unconfirmed\n", "cites: [src/a.py]\n"])
-                put(folder, name, f"hook {step}", body, more)
-        few, found = dice.sample([*names, "user-nobody.md"], 5), load()
+                shelf.put(name, f"hook {step}", body, more)
+        few, found = dice.sample([*names, "user-nobody.md"], 5), shelf.load()
         told = found.heads_of(few), found.citing(), found.with_status("unconfirmed")
-        heads = [Store(folder).read(name).note.head for name in names if (folder / name).exists()]
+        heads = [store.read(name).note.head for name in sorted(os.listdir(shelf.folder))]
         anew = indexed.build(heads, held=found.held, max_entries=6)
         assert index.arrange_index(found.columns(), max_entries=6) == anew
-        heads.sort(key=lambda head: head.file)
         assert found.heads() == heads
         assert told == (
             [head for head in heads if head.file in few],
@@ -430,22 +369,19 @@ def test_the_index_from_the_catalog_is_the_index_from_the_heads(
             [head.file for head in heads if head.status == "unconfirmed"],
         )
         if dice.random() < 0.7:
-            settled()
+            shelf.settle()
             found.save()
 
 
-def test_columns_tell_what_would_be(folder: Path, load: Load) -> None:
+def test_columns_tell_what_would_be(shelf: Shelf) -> None:
     for file in ("user-b.md", "user-d.md"):
-        put(folder, file)
-    found = load()
-    note = {file: parse(f"{file} sk-1", file) for file in ("user-a.md", "user-c.md", "user-d.md")}
-    news = {**note, "user-b.md": None, "user-nowhere.md": None}
-    assert list(found.columns(found.foresee_rows(news)).files) == [
-        "user-a.md",
-        "user-c.md",
-        "user-d.md",
-    ]
-    assert found.columns(found.foresee_rows(news)).held == 3
+        shelf.put(file)
+    found = shelf.load()
+    names = ["user-a.md", "user-c.md", "user-d.md"]
+    news = {file: parse(f"{file} sk-1", file) for file in names}
+    foreseen = found.foresee_rows({**news, "user-b.md": None, "user-nowhere.md": None})
+    assert list(found.columns(foreseen).files) == names
+    assert found.columns(foreseen).held == 3
     assert list(found.columns().files) == ["user-b.md", "user-d.md"]
 
 
@@ -462,78 +398,75 @@ def test_any_head_can_be_remembered(
     assert catalog.unpack_heads([("a.md", packed)] * 2) == [head, head]
 
 
-def test_odd_heads_survive_the_file(folder: Path, cache: Path, settled: Callable[[], None]) -> None:
-    path = put(folder, "user-a.md")
+def test_odd_heads_survive_the_file(shelf: Shelf) -> None:
+    path = shelf.put("user-a.md")
     head = Head(path.name, "a\nb", "\x1f \\n \0 \ud800 \u2028", "us\ner", problems=("one", "two"))
+
+    def load() -> Catalog:
+        return Catalog(shelf.folder, shelf.cache, read, lambda text: False)
 
     def read(file: str) -> Note:
         if not path.exists():
             raise NotFound(file)
         return Note("", head, "")
 
-    settled()
-    catalog.Catalog(folder, cache, read, lambda text: False).save()
-    path.rename(folder / "user-elsewhere.txt")
-    (folder / "user-elsewhere.txt").rename(path)  # another change time: the note is read again
-    settled()
+    shelf.settle()
+    load().save()
+    path.rename(path.with_suffix(".txt"))
+    path.with_suffix(".txt").rename(path)  # another change time: the note is read again
+    shelf.settle()
     for _ in range(2):
-        found = catalog.Catalog(folder, cache, read, lambda text: False)
+        found = load()
         assert found.heads() == [head]
         found.save()
-    assert not catalog.Catalog(folder, cache, read, lambda text: False).changed
+    assert not load().changed
 
 
-def test_the_index_is_known_while_nothing_that_it_shows_changes(
-    folder: Path, load: Load, settled: Callable[[], None]
-) -> None:
+def test_the_index_is_known_while_nothing_that_it_shows_changes(shelf: Shelf) -> None:
     for file in ("user-a.md", "user-b.md"):
-        put(folder, file)
-    (folder / "MEMORY.md").write_text("generated")
-    settled()
-    load().save()
-    put(folder, "user-a.md", body="another body")
-    assert load().changed
-    assert load().is_index_known
+        shelf.put(file)
+    (shelf.folder / "MEMORY.md").write_text("generated")
+    shelf.save()
+    shelf.put("user-a.md", body="another body")
+    assert shelf.load().changed
+    assert shelf.load().is_index_known
     for change in (
-        lambda: put(folder, "user-a.md", "another hook"),
-        lambda: put(folder, "user-a.md", body="sk-1"),
-        lambda: put(folder, "user-a.md", extra="  created: 2026-01-01\n"),
-        lambda: put(folder, "user-c.md"),
-        lambda: (folder / "user-b.md").unlink(),
-        lambda: (folder / "MEMORY.md").write_text("edited by hand"),
-        lambda: (folder / "_CONFLICTS.md").write_text("- [ ] something"),
+        lambda: shelf.put("user-a.md", "another hook"),
+        lambda: shelf.put("user-a.md", body="sk-1"),
+        lambda: shelf.put("user-a.md", extra="  created: 2026-01-01\n"),
+        lambda: shelf.put("user-c.md"),
+        lambda: (shelf.folder / "user-b.md").unlink(),
+        lambda: (shelf.folder / "MEMORY.md").write_text("edited by hand"),
+        lambda: (shelf.folder / "_CONFLICTS.md").write_text("- [ ] something"),
     ):
-        settled()
-        load().save()
-        assert load().is_index_known
+        shelf.save()
+        assert shelf.load().is_index_known
         change()
-        assert not load().is_index_known
+        assert not shelf.load().is_index_known
 
 
-def test_what_was_just_written_is_known_at_once_and_read_again_later(
-    folder: Path, load: Load, seen: list[str], settled: Callable[[], None]
-) -> None:
+def test_what_was_just_written_is_known_at_once_and_read_again_later(shelf: Shelf) -> None:
     for file in ("user-a.md", "user-b.md"):
-        put(folder, file)
-    settled()
-    found = load()
+        shelf.put(file)
+    shelf.settle()
+    found = shelf.load()
     news = {"user-c.md": parse("Likes tea", "user-c.md"), "user-b.md": None}
     found.take(found.foresee_rows(news))
     assert list(found.files) == ["user-a.md", "user-c.md"]
     assert found.heads()[1].description == "Likes tea"
     assert not found.is_index_known
-    (folder / "user-b.md").unlink()
-    put(folder, "user-c.md", "another hand was quicker")
+    (shelf.folder / "user-b.md").unlink()
+    shelf.put("user-c.md", "another hand was quicker")
     found.save()
-    assert hooks(load()) == {"user-a.md": "a hook", "user-c.md": "another hand was quicker"}
-    assert seen == ["user-c.md"]
+    assert shelf.hooks() == {"user-a.md": "a hook", "user-c.md": "another hand was quicker"}
+    assert shelf.seen == ["user-c.md"]
 
 
-def test_heads_that_hold_a_text_are_found_whatever_is_in_it(folder: Path, load: Load) -> None:
-    put(folder, "user-a.md", "either C:\\temp or D:")
-    put(folder, "user-b.md", "neither")
+def test_heads_that_hold_a_text_are_found_whatever_is_in_it(shelf: Shelf) -> None:
+    shelf.put("user-a.md", "either C:\\temp or D:")
+    shelf.put("user-b.md", "neither")
     for _ in range(2):
-        found = load()
+        found = shelf.load()
         assert found.holding("C:\\temp") == ["user-a.md"]
         assert found.holding("either") == ["user-a.md", "user-b.md"]
         assert found.holding("nowhere") == []
@@ -541,30 +474,29 @@ def test_heads_that_hold_a_text_are_found_whatever_is_in_it(folder: Path, load: 
 
 
 def test_where_nothing_changed_nothing_is_read_to_know_that_no_note_waits(
-    folder: Path, cache: Path, settled: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, why = Store(folder), {"user-a.md": "stranger"}
+    store, why = Store(shelf.folder), {"user-a.md": "stranger"}
 
-    def load() -> catalog.Catalog:
-        return catalog.Catalog(
-            folder, cache, store.note, lambda _: False, waiting=lambda notes: {
-                file: word for file, word in why.items() if file in notes
-            },
-        )  # fmt: skip
+    def waiting(notes: object) -> dict[str, str]:
+        return {file: word for file, word in why.items() if file in notes}  # type: ignore[operator]
 
-    put(folder, "user-a.md")
-    settled()
+    def load() -> Catalog:
+        return Catalog(shelf.folder, shelf.cache, store.note, lambda _: False, waiting=waiting)
+
+    shelf.put("user-a.md")
+    shelf.settle()
     first = load()
     assert first.waiting == why
     first.save()
-    settled()
+    shelf.settle()
     assert load().changed, "what waits may be in a commit by now"
     assert load().waiting == why
     why.clear()
-    load().save()
-    settled()
-    load().save()
-    monkeypatch.setattr(catalog.Catalog, "_query_rows", lambda *_: pytest.fail("it was read"))
+    for _ in range(2):
+        load().save()
+        shelf.settle()
+    monkeypatch.setattr(Catalog, "_query_rows", lambda *_: pytest.fail("it was read"))
     known = load()
     assert not known.changed
     assert known.waiting == {}

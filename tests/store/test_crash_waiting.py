@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from moments import DIED, DONE, TOLD, blob, child, die, everything, full, spread
 from pace import FULL
+from projects import commit_all, git, tip
+from stores import open_writer, write_note
 
 from mdmemory.files import digest
 from mdmemory.git.transaction import Change
-from mdmemory.store.writer import Group, Writer
+from mdmemory.store.writer import Group
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
-Git = Callable[..., str]
-OpenWriter = Callable[..., Writer]
 NEW = b"---\nname: new\ndescription: New\n---\n\nNew text.\n"
 CHANGES = {"feedback-old.md": NEW, "project-loose.md": None, "reference-new.md": NEW}
 TRIALS = 60 if FULL else 7
@@ -28,10 +28,10 @@ TRIALS = 60 if FULL else 7
 class Trial:
     """A repository in the middle of work, copied for each trial."""
 
-    def __init__(self, root: Path, place: Path, git: Git, open_writer: OpenWriter) -> None:
-        self.root, self.place, self.git, self.open_writer = root, place, git, open_writer
+    def __init__(self, root: Path, place: Path) -> None:
+        self.root, self.place = root, place
         self.kept = self._texts(root)
-        self.head = git(root, "rev-parse", "HEAD")
+        self.head = tip(root)
         self.before = self.notes(root)
 
     def notes(self, root: Path) -> dict[str, bytes | None]:
@@ -47,12 +47,12 @@ class Trial:
     def fresh(self) -> Path:
         shutil.rmtree(self.place, ignore_errors=True)
         shutil.copytree(self.root, self.place, symlinks=True)
-        self.git(self.place, "status")
+        git(self.place, "status")
         return self.place
 
     def act(self, root: Path) -> None:
         """What an assistant's tool does: replace, remove and add, each in a write of its own."""
-        writer = self.open_writer(root)
+        writer = open_writer(root)
         writer.automatic = True
         for file, new in CHANGES.items():
             path = root / "notes" / "memory" / file
@@ -64,20 +64,20 @@ class Trial:
 
     def type(self, root: Path) -> None:
         """What every command does first that a person types and that writes."""
-        with self.open_writer(root).lock_store():
+        with open_writer(root).lock_store():
             pass
 
     def check(self) -> int:
         """Every promise, after a command that was typed; how many of the changes took place."""
         root = self.place
-        rows = self.git(root, "rev-list", "--objects", "--all").splitlines()
+        rows = git(root, "rev-list", "--objects", "--all").splitlines()
         reached = {row.split()[0] for row in rows}
         assert self.kept.keys() <= reached | self._texts(root).keys(), "bytes are lost"
         now, done = self.notes(root), 0
         for file, new in CHANGES.items():
             assert now[file] in (self.before[file], new), "neither all nor nothing"
             done += now[file] == new
-        said = self.git(root, "log", "--format=%b", "HEAD").split("\n")
+        said = git(root, "log", "--format=%b", "HEAD").split("\n")
         changed = [line for line in said if line.startswith("change ")]
         assert sorted(changed) == sorted({*changed}), "a change was committed twice"
         assert len(changed) >= done
@@ -89,32 +89,28 @@ class Trial:
         left += [path.name for path in (root / ".git").rglob("*.lock") if path.stat().st_size == 0
                  and not path.name.startswith("mdmemory.lock")]  # fmt: skip
         assert left == [], "something was left behind"
-        self.git(root, "fsck", "--strict")
+        git(root, "fsck", "--strict")
         return done
 
     def held(self, file: str) -> bytes | None:
         path = f"notes/memory/{file}"
-        if not self.git(self.place, "ls-tree", "HEAD", path):
+        if not git(self.place, "ls-tree", "HEAD", path):
             return None
-        return self.git(self.place, "show", f"HEAD:{path}").encode()
+        return git(self.place, "show", f"HEAD:{path}").encode()
 
 
 @pytest.fixture
-def trial(
-    repository: Path, store: Path, tmp_path: Path, git: Git, open_writer: OpenWriter,
-    write_note: Callable[..., bytes],
-) -> Trial:  # fmt: skip
+def trial(repository: Path, store: Path, tmp_path: Path) -> Trial:
     open_writer(repository).refresher.refresh()
     (repository / "both").write_text("one\n")
-    git(repository, "add", ".")
-    git(repository, "commit", "-q", "-m", "all")
+    commit_all(repository, "all")
     (repository / "both").write_text("two, staged\n")
     write_note(store, "feedback-old.md", "A second text, staged and nowhere else.")
     git(repository, "add", ".")
     (repository / "both").write_text("three, not staged\n")
     for file in ("feedback-old.md", "user-name.md", "project-loose.md"):
         write_note(store, file, "A third text, by hand, in no commit.")
-    return Trial(repository, tmp_path / "trial", git, open_writer)
+    return Trial(repository, tmp_path / "trial")
 
 
 def steps(trial: Trial, act: Callable[[Path], None], root: Path) -> int:
@@ -130,7 +126,7 @@ def test_killed_in_the_middle_of_an_automatic_write_nothing_is_lost(trial: Trial
         root = trial.fresh()
         code, _ = child(partial(trial.act, root), partial(die, at=at))
         assert code == DIED
-        assert trial.git(root, "rev-parse", "HEAD") == trial.head, "a branch was moved"
+        assert trial.tip(root) == trial.head, "a branch was moved"
         trial.type(root)
         ends.append(trial.check())
         before = everything(root)
@@ -152,7 +148,7 @@ def test_killed_while_what_waits_is_committed_nothing_is_lost_or_doubled(trial: 
         assert code == DIED
         trial.type(root)
         assert trial.check() == 3
-        assert trial.git(root, "diff", "--name-only", "HEAD", "--", *[
+        assert git(root, "diff", "--name-only", "HEAD", "--", *[
             f"notes/memory/{file}" for file in CHANGES]) == ""  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from projects import git
 
 from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
@@ -19,7 +20,6 @@ from mdmemory.errors import GitFailed, MdmemoryError
 from mdmemory.git import repositories
 from mdmemory.transcripts.turns import Turn
 
-Git = Callable[..., str]
 Patch = pytest.MonkeyPatch
 Harm = Callable[[Path, Path, Patch], object]  # the project, its store
 FACT = "deploys go out on Tuesdays only"
@@ -154,7 +154,7 @@ def persons(empty_home: Path, repository: Path) -> Path:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("harm", HARMS)
 def test_whatever_fails_a_fact_of_a_project_never_goes_to_the_persons_layer(
-    place: str, harm: str, persons: Path, repository: Path, git: Git
+    place: str, harm: str, persons: Path, repository: Path
 ) -> None:
     store = PLACES[place](repository)
     with pytest.MonkeyPatch.context() as patch:
@@ -163,23 +163,23 @@ def test_whatever_fails_a_fact_of_a_project_never_goes_to_the_persons_layer(
         for way in WAYS:
             with suppress(MdmemoryError):  # refused, in a sentence
                 way(Memory.around(repository))
-    assert holds(persons, "Ada Okafor", git)
-    assert not holds(persons, PART, git)
+    assert holds(persons, "Ada Okafor")
+    assert not holds(persons, PART)
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("way", WAYS)
 def test_where_nothing_fails_it_goes_to_the_projects(
-    place: str, way: Callable[[Memory], None], persons: Path, repository: Path, git: Git
+    place: str, way: Callable[[Memory], None], persons: Path, repository: Path
 ) -> None:
     PLACES[place](repository)
     way(Memory.around(repository))
     assert (main := Memory.around(repository).of_project)
-    assert holds(main.project.store, PART, git)
-    assert not holds(persons, PART, git)
+    assert holds(main.project.store, PART)
+    assert not holds(persons, PART)
 
 
-def holds(store: Path, text: str, git: Git) -> bool:
+def holds(store: Path, text: str) -> bool:
     """Whether a note of a store, or any commit there, has this text."""
     files = (path for path in store.rglob("*.md") if ".git" not in path.parts)
     return any(text in path.read_text() for path in files) or text in git(store, "log", "-p")

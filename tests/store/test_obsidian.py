@@ -6,15 +6,14 @@ then the folder of the note that links, then the shortest path. No alias resolve
 """
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from projects import git
 
 from mdmemory import Memory
 
-Git = Callable[..., str]
 LINK = re.compile(r"\[\[([^\[\]|#\n]+)[^\[\]\n]*\]\]|\]\(<?([^()<>#\n]+)[^()\n]*\)")
 
 
@@ -55,7 +54,7 @@ def dead(vault: Path) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def vault(tmp_path: Path, git: Git) -> Path:
+def vault(tmp_path: Path) -> Path:
     """The memory folder with the stores of three projects, whose notes have the same names, opened
     by Obsidian."""
     for name in NAMES:
@@ -117,7 +116,7 @@ def test_without_obsidian_links_by_name_are_no_problem(vault: Path) -> None:
     assert (vault / "shop" / "reference-links.md").read_bytes() == before
 
 
-def test_files_of_obsidian_are_left_alone(vault: Path, git: Git) -> None:
+def test_files_of_obsidian_are_left_alone(vault: Path) -> None:
     store = vault / "shop"
     theirs = {
         ".obsidian/workspace.json": "{}",

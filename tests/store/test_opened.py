@@ -1,10 +1,10 @@
 """A program that had a note open before it was replaced may still write: that is not lost."""
 
 import fcntl
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stores import open_writer
 
 from mdmemory import files
 from mdmemory.files import digest
@@ -12,7 +12,6 @@ from mdmemory.git import replacement
 from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
-OpenWriter = Callable[..., Writer]
 NEW = b"---\nname: name\ndescription: Another\n---\n\nAnother text.\n"
 
 pytestmark = pytest.mark.skipif(
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def writer(repository: Path, store: Path, open_writer: OpenWriter) -> Writer:
+def writer(repository: Path, store: Path) -> Writer:
     found = open_writer(repository)
     found.told = []  # type: ignore[attr-defined]
     found.tell = found.told.append  # type: ignore[attr-defined]

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from projects import commit_all, git, tip
 
 from mdmemory.cli import main
 from mdmemory.memory import Memory
 
-Git = Callable[..., str]
+Patch = pytest.MonkeyPatch
 
 
 @pytest.fixture(params=["home", "here"])
@@ -23,17 +24,15 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def memory(kind: str, repository: Path, git: Git) -> Memory:
+def memory(kind: str, repository: Path) -> Memory:
     """A store with two notes that say the same and one on hold, in a project with two branches."""
     git(repository, "switch", "-q", "-c", "topic")
     (repository / "topic.c").write_text("1")
-    git(repository, "add", ".")
-    git(repository, "commit", "-q", "-m", "topic")
+    commit_all(repository, "topic")
     git(repository, "switch", "-q", "main")
     for number in range(3):
         (repository / "main.c").write_text(str(number))
-        git(repository, "add", ".")
-        git(repository, "commit", "-q", "-m", f"main {number}")
+        commit_all(repository, f"main {number}")
     memory, _ = Memory.init(repository, **{"home" if kind == "home" else "own_repo": True})
     memory.add("tea", type="project", description="Tea at four.", body="Tea is at four.")
     memory.add("tea-time", type="project", description="Tea at four.", body="Tea is at four!")
@@ -41,7 +40,7 @@ def memory(kind: str, repository: Path, git: Git) -> Memory:
     return memory
 
 
-def seen(root: Path, git: Git) -> tuple[object, ...]:
+def seen(root: Path) -> tuple[object, ...]:
     """All that a person sees of the project's repository, and what git reads of it."""
     git_dir = root / ".git"
     return (
@@ -59,10 +58,8 @@ def notes(memory: Memory) -> dict[str, bytes]:
     return {note.file: (store / note.file).read_bytes() for note in memory.notes()}
 
 
-def test_nothing_that_is_written_is_seen_in_the_project(
-    memory: Memory, repository: Path, git: Git
-) -> None:
-    before = seen(repository, git)
+def test_nothing_that_is_written_is_seen_in_the_project(memory: Memory, repository: Path) -> None:
+    before = seen(repository)
     memory.add("coffee", type="user", description="Drinks coffee.", body="Black.")
     memory.edit("coffee", description="Drinks much coffee.")
     assert memory.compact(offline=True).commit
@@ -73,54 +70,54 @@ def test_nothing_that_is_written_is_seen_in_the_project(
     memory.rebuild()
     memory.doctor(fix=True)
     assert memory.note("coffee").note.head.description == "Drinks much coffee."
-    assert seen(repository, git) == before
+    assert seen(repository) == before
 
 
-def switch(root: Path, git: Git) -> None:
+def switch(root: Path) -> None:
     git(root, "switch", "-q", "topic")
     git(root, "switch", "-q", "--detach", "main~1")
     git(root, "switch", "-q", "main")
 
 
-def merge(root: Path, git: Git) -> None:
+def merge(root: Path) -> None:
     git(root, "merge", "-q", "-m", "both", "topic")
 
 
-def rebase(root: Path, git: Git) -> None:
+def rebase(root: Path) -> None:
     git(root, "switch", "-q", "topic")
     git(root, "rebase", "-q", "main")
 
 
-def bisect(root: Path, git: Git) -> None:
+def bisect(root: Path) -> None:
     git(root, "bisect", "start", "main", "main~3")
     git(root, "bisect", "good")
     git(root, "bisect", "reset")
 
 
-def stash(root: Path, git: Git) -> None:
+def stash(root: Path) -> None:
     (root / "main.c").write_text("changed")
     (root / "loose").write_text("loose")
     git(root, "stash", "-q", "-a")
     git(root, "stash", "pop", "-q")
 
 
-def clean(root: Path, git: Git) -> None:
+def clean(root: Path) -> None:
     git(root, "clean", "-q", "-fdx")
 
 
-def empty(root: Path, git: Git) -> None:
+def empty(root: Path) -> None:
     git(root, "rm", "-q", "-r", "README", "main.c")
     git(root, "commit", "-q", "-m", "empty")
     git(root, "gc", "-q", "--prune=now")
 
 
-def orphan(root: Path, git: Git) -> None:
+def orphan(root: Path) -> None:
     git(root, "switch", "-q", "--orphan", "new")
     git(root, "commit", "-q", "--allow-empty", "-m", "another beginning")
     git(root, "switch", "-q", "main")
 
 
-def submodule(root: Path, git: Git) -> None:
+def submodule(root: Path) -> None:
     other = root.with_name("other")
     git(root.parent, "clone", "-q", str(root), str(other))
     git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "sub")
@@ -132,11 +129,11 @@ def submodule(root: Path, git: Git) -> None:
     "act", [switch, merge, rebase, bisect, stash, clean, empty, orphan, submodule]
 )
 def test_the_notes_are_there_whatever_is_done_with_git_in_the_project(
-    act: Callable[[Path, Git], None], memory: Memory, repository: Path, git: Git
+    act: Callable[[Path], None], memory: Memory, repository: Path
 ) -> None:
     before = notes(memory)
     (memory.project.store / "reference-loose.md").write_text("Loose.\n")
-    act(repository, git)
+    act(repository)
     found = Memory.open(repository)
     assert found.project.store == memory.project.store
     assert notes(found) == before | {"reference-loose.md": b"Loose.\n"}
@@ -146,30 +143,30 @@ def test_the_notes_are_there_whatever_is_done_with_git_in_the_project(
 
 
 def test_only_a_store_outside_the_project_survives_a_clean_that_spares_no_repository(
-    memory: Memory, kind: str, repository: Path, git: Git
+    memory: Memory, kind: str, repository: Path
 ) -> None:
     git(repository, "clean", "-q", "-ffdx")
     assert memory.project.store.exists() == (kind == "home")
 
 
 def test_in_a_linked_work_tree_the_same_store_is_written(
-    memory: Memory, repository: Path, tmp_path: Path, git: Git
+    memory: Memory, repository: Path, tmp_path: Path
 ) -> None:
     linked = tmp_path / "linked"
     git(repository, "worktree", "add", "-q", str(linked), "topic")
-    before = seen(repository, git)
+    before = seen(repository)
     other = Memory.open(linked)
     assert other.project.store == memory.project.store
     other.add("after", type="project", description="After.", body="After.")
     assert "project-after.md" in {note.file for note in memory.notes()}
-    assert seen(repository, git) == before
+    assert seen(repository) == before
     assert git(linked, "status", "--porcelain", "-uall") == ""
     git(repository, "worktree", "remove", str(linked))
     assert "project-after.md" in {note.file for note in Memory.open(repository).notes()}
 
 
 def test_a_submodule_is_a_project_of_its_own(
-    memory: Memory, repository: Path, tmp_path: Path, git: Git
+    memory: Memory, repository: Path, tmp_path: Path
 ) -> None:
     library = tmp_path / "library"
     library.mkdir()
@@ -186,7 +183,7 @@ def test_a_submodule_is_a_project_of_its_own(
 
 
 def test_without_git_a_project_of_its_own_is_read_and_written(
-    memory: Memory, repository: Path, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, repository: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     found = Memory.open(repository)
@@ -213,9 +210,7 @@ DAMAGES = [lose_head, point_nowhere, shutil.rmtree]
 
 
 @pytest.fixture(params=["home", "here"])
-def damaged(
-    request: pytest.FixtureRequest, repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> Memory:
+def damaged(request: pytest.FixtureRequest, repository: Path, monkeypatch: Patch) -> Memory:
     """A store with a repository of its own and a note, the test standing in its project."""
     how = {"home": True} if request.param == "home" else {"own_repo": True}
     damaged, _ = Memory.init(repository, **how)
@@ -236,12 +231,12 @@ def failed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_repository_is_named_and_the_projects_gets_no_note(
-    damage: Damage, damaged: Memory, repository: Path, git: Git, capsys: pytest.CaptureFixture[str]
+    damage: Damage, damaged: Memory, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store, is_gone = damaged.project.store, damage is shutil.rmtree
     kind = "here" if store.is_relative_to(repository) else "home"
     damage(store / ".git")
-    before = git(repository, "rev-parse", "HEAD"), git(repository, "status", "--porcelain")
+    before = tip(repository), git(repository, "status", "--porcelain")
     assert [note.file for note in damaged.notes()] == ["user-tea.md"]
     added = damaged.add("plan", type="project", description="The plan.", body="Ship it.")
     assert added.written.commit is None
@@ -249,7 +244,7 @@ def test_a_damaged_repository_is_named_and_the_projects_gets_no_note(
         assert ".git" in failed(capsys, *words) or "repository" in failed(capsys, *words)
     assert (store / "project-plan.md").exists()
     assert main(["doctor"]) == (0 if is_gone and kind == "home" else 1)
-    assert (git(repository, "rev-parse", "HEAD"),
+    assert (tip(repository),
             git(repository, "status", "--porcelain")) == before  # fmt: skip
 
 
@@ -272,9 +267,8 @@ def test_lost_objects_are_an_error_and_the_notes_are_read(
      b'store = "../other"\n[project]\nfolders = ["%s"]\n'],
 )  # fmt: skip
 def test_a_store_in_the_memory_folder_whose_settings_point_elsewhere_is_refused(
-    text: bytes, repository: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    text: bytes, repository: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
+) -> None:
     damaged, _ = Memory.init(repository, home=True)
     damaged.add("tea", type="user", description="Drinks tea.", body="Green tea.")
     monkeypatch.chdir(repository)

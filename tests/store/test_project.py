@@ -4,13 +4,13 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pace import HUNG
+from projects import git, tip
 
 from mdmemory import Memory
 from mdmemory.config.person import Places
@@ -19,8 +19,6 @@ from mdmemory.git import repositories
 from mdmemory.store import home as homes
 from mdmemory.store.home import Known
 from mdmemory.store.project import find_project, open_project, person_root
-
-Git = Callable[..., str]
 
 
 @pytest.fixture
@@ -65,7 +63,7 @@ def test_a_named_store_wins_over_the_one_that_would_be_found(
 
 
 def test_a_linked_worktree_without_settings_uses_the_main_worktree_s_store(
-    tmp_path: Path, repository: Path, git: Git, places: Places
+    tmp_path: Path, repository: Path, places: Places
 ) -> None:
     linked = tmp_path / "linked"
     git(repository, "worktree", "add", "-q", str(linked))
@@ -109,7 +107,7 @@ def test_a_project_cannot_put_its_store_outside_itself(
         open_project(root, places)
 
 
-def test_private_state_is_its_owner_s_alone_and_ignores_itself(repository: Path, git: Git) -> None:
+def test_private_state_is_its_owner_s_alone_and_ignores_itself(repository: Path) -> None:
     memory, _ = Memory.init(repository)
     assert memory.project.prepare_private().stat().st_mode & 0o777 == 0o700
     assert git(repository, "status", "--porcelain") == ""
@@ -168,7 +166,7 @@ def asked(home: Path, start: Path) -> list[Path]:
 
 
 @pytest.fixture
-def origin(repository: Path, tmp_path: Path, git: Git) -> Path:
+def origin(repository: Path, tmp_path: Path) -> Path:
     """A bare repository that the project was cloned from; the project is its clone."""
     bare = tmp_path / "origin.git"
     git(tmp_path, "clone", "-q", "--bare", str(repository), str(bare))
@@ -176,13 +174,13 @@ def origin(repository: Path, tmp_path: Path, git: Git) -> Path:
     return bare
 
 
-def commit(git: Git, folder: Path, words: str = "more") -> None:
+def commit(folder: Path, words: str = "more") -> None:
     who = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
     git(folder, *who, "commit", "-q", "--allow-empty", "-m", words)
 
 
 def test_a_project_finds_its_store_from_each_folder_and_worktree(
-    home: Path, repository: Path, tmp_path: Path, git: Git
+    home: Path, repository: Path, tmp_path: Path
 ) -> None:
     store = keep(home, repository)
     (repository / "src").mkdir()
@@ -193,7 +191,7 @@ def test_a_project_finds_its_store_from_each_folder_and_worktree(
 
 
 def test_worktrees_of_a_bare_repository_share_one_store(
-    home: Path, origin: Path, tmp_path: Path, git: Git
+    home: Path, origin: Path, tmp_path: Path
 ) -> None:
     for name in ("one", "two"):
         git(origin, "worktree", "add", "-q", "-b", name, str(tmp_path / name))
@@ -203,7 +201,7 @@ def test_worktrees_of_a_bare_repository_share_one_store(
 
 @pytest.mark.usefixtures("origin")
 def test_a_second_clone_finds_the_store_of_the_first(
-    home: Path, repository: Path, origin: Path, tmp_path: Path, git: Git
+    home: Path, repository: Path, origin: Path, tmp_path: Path
 ) -> None:
     store = keep(home, repository)
     git(tmp_path, "clone", "-q", str(origin), "again")
@@ -214,20 +212,20 @@ def test_a_second_clone_finds_the_store_of_the_first(
 
 @pytest.mark.usefixtures("origin")
 def test_a_clone_that_went_on_after_the_first_was_deleted_finds_it_by_a_commit_that_was_seen(
-    home: Path, repository: Path, origin: Path, tmp_path: Path, git: Git
+    home: Path, repository: Path, origin: Path, tmp_path: Path
 ) -> None:
-    commit(git, repository)
+    commit(repository)
     git(repository, "push", "-q", "origin", "main")
     store = keep(home, repository)
     shutil.rmtree(repository)
     git(tmp_path, "clone", "-q", str(origin), "project")
-    commit(git, repository)
+    commit(repository)
     assert found(home, repository) == store
 
 
-def test_a_moved_folder_finds_its_store(home: Path, repository: Path, git: Git) -> None:
+def test_a_moved_folder_finds_its_store(home: Path, repository: Path) -> None:
     store = keep(home, repository)
-    commit(git, repository)
+    commit(repository)
     moved = repository.rename(repository.with_name("moved"))
     assert found(home, moved) is None, "nothing shows that the later commit is the project's"
     assert asked(home, moved) == [store]
@@ -237,15 +235,15 @@ def test_a_moved_folder_finds_its_store(home: Path, repository: Path, git: Git) 
 
 @pytest.mark.usefixtures("origin")
 def test_a_stranger_who_copied_first_commit_and_remote_is_asked_about(
-    home: Path, repository: Path, origin: Path, tmp_path: Path, git: Git
+    home: Path, repository: Path, origin: Path, tmp_path: Path
 ) -> None:
-    first = git(repository, "rev-parse", "HEAD").strip()
-    commit(git, repository)
+    first = tip(repository)
+    commit(repository)
     store = keep(home, repository)
     evil = tmp_path / "evil"
     git(tmp_path, "clone", "-q", str(origin), str(evil))
-    assert git(evil, "rev-parse", "HEAD").strip() == first
-    commit(git, evil, "evil")
+    assert tip(evil) == first
+    commit(evil, "evil")
     assert (found(home, evil), asked(home, evil)) == (None, [store])
     git(evil, "remote", "add", "more", "https://evil.example/app")
     assert (found(home, evil), asked(home, evil)) == (None, [store])
@@ -253,7 +251,7 @@ def test_a_stranger_who_copied_first_commit_and_remote_is_asked_about(
 
 @pytest.mark.usefixtures("origin")
 def test_a_fork_and_a_project_of_one_template_are_other_projects(
-    home: Path, repository: Path, origin: Path, tmp_path: Path, git: Git
+    home: Path, repository: Path, origin: Path, tmp_path: Path
 ) -> None:
     keep(home, repository)
     git(tmp_path, "clone", "-q", str(origin), "fork")
@@ -272,19 +270,19 @@ def test_a_copy_without_a_remote_is_asked_about_while_the_first_is_there(
 
 
 def test_another_project_in_the_place_of_the_first_does_not_get_its_store(
-    home: Path, repository: Path, git: Git
+    home: Path, repository: Path
 ) -> None:
     keep(home, repository)
     shutil.rmtree(repository)
     repository.mkdir()
     git(repository, "init", "-q", "-b", "main")
-    commit(git, repository, "another beginning")
+    commit(repository, "another beginning")
     assert homes.find_match(home, repository) == homes.Match()
 
 
 @pytest.mark.usefixtures("origin")
 def test_two_stores_that_fit_are_asked_about(
-    home: Path, repository: Path, origin: Path, tmp_path: Path, git: Git
+    home: Path, repository: Path, origin: Path, tmp_path: Path
 ) -> None:
     stores = [keep(home, repository, name) for name in ("app", "app-2")]
     git(tmp_path, "clone", "-q", str(origin), "again")
@@ -292,9 +290,9 @@ def test_two_stores_that_fit_are_asked_about(
 
 
 def test_a_remote_that_the_project_got_later_is_to_be_written_down(
-    home: Path, repository: Path, git: Git
+    home: Path, repository: Path
 ) -> None:
-    commit(git, repository)
+    commit(repository)
     store = keep(home, repository)
     assert homes.met_again(store, repository, False) is None
     git(repository, "remote", "add", "origin", "git@example.org:team/app.git")

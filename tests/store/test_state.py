@@ -21,6 +21,8 @@ from mdmemory.store import state as states
 from mdmemory.store.sights import Sight
 from mdmemory.store.state import State
 
+Patch = pytest.MonkeyPatch
+
 
 def test_what_is_remembered_is_there_after_opening_again(tmp_path: Path) -> None:
     with State(tmp_path / "state.db") as state:
@@ -58,9 +60,7 @@ def test_a_newer_file_is_moved_aside_and_kept(tmp_path: Path) -> None:
     assert (tmp_path / "state.db.aside-1").read_bytes() == before
 
 
-def test_an_older_file_is_migrated_step_by_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_file_is_migrated_step_by_step(tmp_path: Path, monkeypatch: Patch) -> None:
     with State(tmp_path / "state.db") as state:
         state.set_watermark("ses", "msg")
     later = (*states.MIGRATIONS, "CREATE TABLE later (x); INSERT INTO later VALUES (1)")
@@ -271,7 +271,7 @@ def test_no_change_of_a_watched_folder_is_missed(watched: Path, how: str, name: 
 @pytest.mark.usefixtures("_watching")
 @linux
 def test_what_changes_during_the_look_is_seen_by_the_next(
-    watched: Path, monkeypatch: pytest.MonkeyPatch
+    watched: Path, monkeypatch: Patch
 ) -> None:
     (watched / "user-milk.md").touch()
     others = sights.other_states
@@ -300,7 +300,7 @@ def test_threads_that_look_at_once_all_see_what_changed_before(watched: Path) ->
 @pytest.mark.usefixtures("_watching")
 @linux
 def test_a_look_that_failed_forgets_nothing_that_was_told(
-    watched: Path, monkeypatch: pytest.MonkeyPatch
+    watched: Path, monkeypatch: Patch
 ) -> None:
     sighted(watched)
     (watched / "user-milk.md").touch()
@@ -343,9 +343,7 @@ def test_a_note_with_another_name_elsewhere_is_looked_at_each_time(watched: Path
 
 @pytest.mark.usefixtures("_watching")
 @linux
-def test_what_was_seen_holds_for_some_minutes_at_most(
-    watched: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_seen_holds_for_some_minutes_at_most(watched: Path, monkeypatch: Patch) -> None:
     first = sighted(watched)
     monkeypatch.setattr(first, "_until", 0.0)
     assert sighted(watched) is not first
@@ -354,7 +352,7 @@ def test_what_was_seen_holds_for_some_minutes_at_most(
 @pytest.mark.usefixtures("_watching")
 @pytest.mark.parametrize("kind", [0, 0x6969, 0x65735546, 0x01021997])  # NFS, FUSE, 9p
 def test_a_folder_that_others_can_change_unseen_is_looked_at_each_time(
-    watched: Path, monkeypatch: pytest.MonkeyPatch, kind: int
+    watched: Path, monkeypatch: Patch, kind: int
 ) -> None:
     monkeypatch.setattr(sights, "_file_system", lambda *_: kind)
     assert sighted(watched) is not sighted(watched)
@@ -405,7 +403,7 @@ def test_what_is_seen_after_some_changes_is_what_a_look_at_all_sees(
 
 @pytest.mark.usefixtures("_watching")
 @linux
-def test_only_what_changed_is_looked_at(watched: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_changed_is_looked_at(watched: Path, monkeypatch: Patch) -> None:
     for number in range(20):
         (watched / f"user-{number}.md").touch()
     sighted(watched)

@@ -1,10 +1,11 @@
 """What is written without a command that a person typed leaves their branch and index alone."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from moments import blob
+from projects import git, tip
+from stores import open_writer
 
 from mdmemory.actions.undo import undo_changes
 from mdmemory.errors import RepositoryState
@@ -12,13 +13,11 @@ from mdmemory.files import digest
 from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
-Git = Callable[..., str]
-OpenWriter = Callable[..., Writer]
 TEXT = "---\nname: {0}\ndescription: About {0}\nmetadata:\n  type: user\n---\n\n{1}\n"
 
 
 @pytest.fixture
-def typed(repository: Path, store: Path, open_writer: OpenWriter, git: Git) -> Writer:
+def typed(repository: Path, store: Path) -> Writer:
     """A writer for a person; the store has an index that is committed."""
     writer = open_writer(repository)
     with writer.lock_store():
@@ -27,7 +26,7 @@ def typed(repository: Path, store: Path, open_writer: OpenWriter, git: Git) -> W
 
 
 @pytest.fixture
-def automatic(typed: Writer, repository: Path, open_writer: OpenWriter) -> Writer:
+def automatic(typed: Writer, repository: Path) -> Writer:
     writer = open_writer(repository)
     writer.automatic = True
     return writer
@@ -46,7 +45,7 @@ def put(writer: Writer, file: str, text: str | None) -> Written:
         return write(writer, file, text)
 
 
-def subjects(git: Git, root: Path, name: str = "HEAD") -> list[str]:
+def subjects(root: Path, name: str = "HEAD") -> list[str]:
     return git(root, "log", "--format=%s", name).splitlines()
 
 
@@ -56,7 +55,7 @@ def bring_in(writer: Writer) -> None:
         pass
 
 
-def everything_kept(git: Git, root: Path) -> set[str]:
+def everything_kept(root: Path) -> set[str]:
     """All that a ref of ours reaches."""
     refs = git(root, "for-each-ref", "--format=%(refname)", "refs/mdmemory/keep").split()
     rows = git(root, "rev-list", "--objects", *refs, "--").splitlines() if refs else []
@@ -64,15 +63,15 @@ def everything_kept(git: Git, root: Path) -> set[str]:
 
 
 def test_an_automatic_write_moves_no_branch_and_no_index(
-    automatic: Writer, repository: Path, store: Path, git: Git
+    automatic: Writer, repository: Path, store: Path
 ) -> None:
     index = (repository / ".git" / "index").read_bytes()
-    before = git(repository, "for-each-ref", "refs/heads"), git(repository, "rev-parse", "HEAD")
+    before = git(repository, "for-each-ref", "refs/heads"), tip(repository)
     (repository / ".git" / "index.lock").touch()  # a git of theirs is at work: no matter
     done = put(automatic, "user-new.md", "Said to the assistant.")
     assert (done.commit, done.waits) == (None, True)
     assert put(automatic, "user-name.md", None).waits
-    after = git(repository, "for-each-ref", "refs/heads"), git(repository, "rev-parse", "HEAD")
+    after = git(repository, "for-each-ref", "refs/heads"), tip(repository)
     assert after == before
     assert (repository / ".git" / "index").read_bytes() == index
     assert (store / "user-new.md").exists()
@@ -83,7 +82,7 @@ def test_an_automatic_write_moves_no_branch_and_no_index(
 
 
 def test_what_an_automatic_write_replaces_is_kept_under_a_ref(
-    automatic: Writer, repository: Path, store: Path, git: Git
+    automatic: Writer, repository: Path, store: Path
 ) -> None:
     texts = []
     for text in ("By hand, in no commit.", "By hand, once more."):
@@ -92,15 +91,15 @@ def test_what_an_automatic_write_replaces_is_kept_under_a_ref(
         put(automatic, "user-name.md", f"Instead of: {text}")
         texts.append((store / "user-name.md").read_bytes())
     put(automatic, "user-name.md", None)
-    kept = everything_kept(git, repository)
+    kept = everything_kept(repository)
     assert {blob(text) for text in texts} <= kept
 
 
 def test_the_next_typed_command_commits_what_waits(
-    typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git
+    typed: Writer, automatic: Writer, repository: Path, store: Path
 ) -> None:
     (store / "user-name.md").write_text(TEXT.format("name", "By hand."))
-    before = subjects(git, repository)
+    before = subjects(repository)
     put(automatic, "user-new.md", "One.")
     put(automatic, "user-name.md", "Two.")
     put(automatic, "user-new.md", "Three.")
@@ -108,7 +107,7 @@ def test_the_next_typed_command_commits_what_waits(
     typed.tell = said.append
     put(typed, "user-typed.md", "Four.")
     commit = "memory: write user-new.md and 2 more"
-    assert subjects(git, repository) == ["memory: write user-typed.md", commit, *before]
+    assert subjects(repository) == ["memory: write user-typed.md", commit, *before]
     assert git(repository, "status", "--porcelain") == ""
     assert said == [f"Committed now, as it was waiting: {commit}"]
     one, other = git(repository, "log", "-2", "--format=%an <%ae>").splitlines()
@@ -119,7 +118,7 @@ def test_the_next_typed_command_commits_what_waits(
         "write user-new.md", "write user-name.md", "write user-new.md",
     ]  # fmt: skip
     bring_in(typed)
-    assert len(subjects(git, repository)) == len(before) + 2, "once is enough"
+    assert len(subjects(repository)) == len(before) + 2, "once is enough"
 
 
 def test_each_write_that_waited_stands_in_the_log_and_is_taken_back_by_itself(
@@ -144,9 +143,8 @@ def test_each_write_that_waited_stands_in_the_log_and_is_taken_back_by_itself(
 
 
 def test_in_another_clone_what_waited_is_one_change(
-    typed: Writer, automatic: Writer, repository: Path, tmp_path: Path, git: Git,
-    open_writer: OpenWriter,
-) -> None:  # fmt: skip
+    typed: Writer, automatic: Writer, repository: Path, tmp_path: Path
+) -> None:
     put(automatic, "user-new.md", "One.")
     put(automatic, "user-new.md", "Two.")
     bring_in(typed)
@@ -160,20 +158,20 @@ def test_in_another_clone_what_waited_is_one_change(
 
 
 def test_a_commit_of_the_persons_between_stays_and_what_waits_follows(
-    typed: Writer, automatic: Writer, repository: Path, git: Git
+    typed: Writer, automatic: Writer, repository: Path
 ) -> None:
     put(automatic, "user-new.md", "One.")
     (repository / "README").write_text("theirs\n")
     git(repository, "commit", "-qam", "theirs")
     put(automatic, "user-new.md", "Two.")
     bring_in(typed)
-    assert subjects(git, repository)[:2] == ["memory: write user-new.md and 1 more", "theirs"]
+    assert subjects(repository)[:2] == ["memory: write user-new.md and 1 more", "theirs"]
     assert git(repository, "status", "--porcelain") == ""
 
 
 @pytest.mark.parametrize("amended", [False, True])
 def test_what_the_person_committed_is_not_committed_twice(
-    typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git, amended: bool
+    typed: Writer, automatic: Writer, repository: Path, store: Path, amended: bool
 ) -> None:
     put(automatic, "user-new.md", "One.")
     (store / "user-name.md").write_text(TEXT.format("name", "By hand."))
@@ -181,36 +179,36 @@ def test_what_the_person_committed_is_not_committed_twice(
     put(automatic, "user-name.md", "Two.")
     git(repository, "add", "-A")
     git(repository, "commit", "-q", "-m", "all of it", *(["--amend"] if amended else []))
-    head = git(repository, "rev-parse", "HEAD")
+    head = tip(repository)
     bring_in(typed)
-    assert git(repository, "rev-parse", "HEAD") == head
-    assert blob(by_hand) in everything_kept(git, repository)
+    assert tip(repository) == head
+    assert blob(by_hand) in everything_kept(repository)
     assert automatic.history
     assert automatic.history.kept.list_entries() == []
 
 
 def test_what_the_person_put_back_stays_and_is_kept(
-    typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git
+    typed: Writer, automatic: Writer, repository: Path, store: Path
 ) -> None:
     put(automatic, "user-name.md", "Another name.")
     written = (store / "user-name.md").read_bytes()
     put(automatic, "user-new.md", "New.")
     git(repository, "checkout", "--", "notes/memory/user-name.md")
     (store / "user-new.md").unlink()
-    head, name = git(repository, "rev-parse", "HEAD"), (store / "user-name.md").read_bytes()
+    head, name = tip(repository), (store / "user-name.md").read_bytes()
     said: list[str] = []
     typed.tell = said.append
     bring_in(typed)
     assert len(said) == 1
     assert said[0].startswith("Not committed, as it was removed or put back since: user-name.md, ")
-    assert git(repository, "rev-parse", "HEAD") == head
+    assert tip(repository) == head
     assert (store / "user-name.md").read_bytes() == name
     assert not (store / "user-new.md").exists()
-    assert blob(written) in everything_kept(git, repository)
+    assert blob(written) in everything_kept(repository)
 
 
 def test_what_was_put_back_again_and_again_is_all_kept(
-    typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git
+    typed: Writer, automatic: Writer, repository: Path, store: Path
 ) -> None:
     texts = []
     for number in range(3):
@@ -218,57 +216,55 @@ def test_what_was_put_back_again_and_again_is_all_kept(
         texts.append((store / "user-name.md").read_bytes())
         git(repository, "checkout", "--", "notes/memory/user-name.md")
         bring_in(typed)
-    kept = everything_kept(git, repository)
+    kept = everything_kept(repository)
     assert {blob(text) for text in texts} <= kept
 
 
 def test_a_hand_edit_of_what_waits_stays_a_hand_edit(
-    typed: Writer, automatic: Writer, repository: Path, store: Path, git: Git
+    typed: Writer, automatic: Writer, repository: Path, store: Path
 ) -> None:
     put(automatic, "user-new.md", "Said.")
     written = (store / "user-new.md").read_bytes()
     (store / "user-new.md").write_text(TEXT.format("user-new", "Said better."))
-    head = git(repository, "rev-parse", "HEAD")
+    head = tip(repository)
     bring_in(typed)
-    assert git(repository, "rev-parse", "HEAD") == head
+    assert tip(repository) == head
     assert "?? notes/memory/user-new.md" in git(repository, "status", "--porcelain")
-    assert blob(written) in everything_kept(git, repository)
+    assert blob(written) in everything_kept(repository)
     assert "Said better." in (store / "user-new.md").read_text()
 
 
 def test_on_another_branch_what_waits_is_committed_there(
-    typed: Writer, automatic: Writer, repository: Path, git: Git
+    typed: Writer, automatic: Writer, repository: Path
 ) -> None:
     put(automatic, "user-new.md", "New.")
-    main = git(repository, "rev-parse", "main")
+    main = tip(repository, "main")
     git(repository, "switch", "-q", "-c", "other")
     bring_in(typed)
-    assert subjects(git, repository)[0] == "memory: write user-new.md"
-    assert git(repository, "rev-parse", "main") == main
+    assert subjects(repository)[0] == "memory: write user-new.md"
+    assert tip(repository, "main") == main
     git(repository, "switch", "-q", "main")
     bring_in(typed)
-    assert git(repository, "rev-parse", "main") == main
+    assert tip(repository, "main") == main
 
 
 def test_in_the_middle_of_a_merge_what_waits_goes_on_waiting(
-    typed: Writer, automatic: Writer, repository: Path, git: Git
+    typed: Writer, automatic: Writer, repository: Path
 ) -> None:
     put(automatic, "user-new.md", "New.")
-    (repository / ".git" / "MERGE_HEAD").write_text(git(repository, "rev-parse", "HEAD"))
-    head = git(repository, "rev-parse", "HEAD")
+    (repository / ".git" / "MERGE_HEAD").write_text(tip(repository))
+    head = tip(repository)
     put(automatic, "user-more.md", "More.")
     with pytest.raises(RepositoryState):
         put(automatic, "user-name.md", None)
     bring_in(typed)
-    assert git(repository, "rev-parse", "HEAD") == head
+    assert tip(repository) == head
     (repository / ".git" / "MERGE_HEAD").unlink()
     bring_in(typed)
-    assert subjects(git, repository)[0] == "memory: write user-more.md and 1 more"
+    assert subjects(repository)[0] == "memory: write user-more.md and 1 more"
 
 
-def test_before_the_first_commit_it_waits_as_well(
-    tmp_path: Path, git: Git, open_writer: OpenWriter
-) -> None:
+def test_before_the_first_commit_it_waits_as_well(tmp_path: Path) -> None:
     root = tmp_path / "unborn"
     (root / "notes" / "memory").mkdir(parents=True)
     git(root, "init", "-q", "-b", "main")
@@ -277,29 +273,26 @@ def test_before_the_first_commit_it_waits_as_well(
     assert put(writer, "user-new.md", "New.").waits
     assert git(root, "for-each-ref", "refs/heads") == ""
     bring_in(open_writer(root))
-    assert subjects(git, root) == ["memory: write user-new.md"]
+    assert subjects(root) == ["memory: write user-new.md"]
     assert git(root, "status", "--porcelain") == ""
 
 
 def test_two_work_trees_of_a_repository_wait_each_for_itself(
-    typed: Writer, automatic: Writer, repository: Path, tmp_path: Path, git: Git,
-    open_writer: OpenWriter,
-) -> None:  # fmt: skip
+    typed: Writer, automatic: Writer, repository: Path, tmp_path: Path
+) -> None:
     git(repository, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
     put(automatic, "user-here.md", "Here.")
     side = open_writer(tmp_path / "side")
     side.automatic = True
     put(side, "user-there.md", "There.")
     bring_in(open_writer(tmp_path / "side"))
-    assert subjects(git, repository, "side")[0] == "memory: write user-there.md"
-    assert "memory: write user-here.md" not in subjects(git, repository, "side")
+    assert subjects(repository, "side")[0] == "memory: write user-there.md"
+    assert "memory: write user-here.md" not in subjects(repository, "side")
     bring_in(typed)
-    assert subjects(git, repository, "main")[0] == "memory: write user-here.md"
+    assert subjects(repository, "main")[0] == "memory: write user-here.md"
 
 
-def test_a_store_in_a_repository_of_its_own_commits_at_once(
-    tmp_path: Path, git: Git, open_writer: OpenWriter
-) -> None:
+def test_a_store_in_a_repository_of_its_own_commits_at_once(tmp_path: Path) -> None:
     root = tmp_path / "project"
     store = root / "notes" / "memory"
     store.mkdir(parents=True)
@@ -307,12 +300,12 @@ def test_a_store_in_a_repository_of_its_own_commits_at_once(
     writer = open_writer(root)
     writer.automatic = True
     assert put(writer, "user-new.md", "New.").commit
-    assert subjects(git, store) == ["memory: write user-new.md"]
+    assert subjects(store) == ["memory: write user-new.md"]
 
 
 @pytest.mark.parametrize(("other", "waits"), [("notes.txt", True), ("more.md", False)])
 def test_a_store_at_the_top_of_a_project_is_shared_where_that_holds_more(
-    tmp_path: Path, git: Git, open_writer: OpenWriter, other: str, waits: bool
+    tmp_path: Path, other: str, waits: bool
 ) -> None:
     root = tmp_path / "project"
     root.mkdir()

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import git, tip
+from stores import open_writer, write_note
 
 from mdmemory import Memory
 from mdmemory.errors import GitFailed, MdmemoryError, NoGit, NoteChanged, RepositoryState
@@ -17,9 +19,8 @@ from mdmemory.git import repositories as our_git
 from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
-Git = Callable[..., str]
-OpenWriter = Callable[..., Writer]
-WriteNote = Callable[[Path, str, str], bytes]
+Patch = pytest.MonkeyPatch
+
 FRESH = b"---\nname: fresh\ndescription: Fresh\nmetadata:\n  type: user\n---\n\nFresh.\n"
 
 
@@ -43,18 +44,18 @@ def remove(writer: Writer, file: str) -> Written:
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch: Patch) -> None:
     monkeypatch.setattr(our_git, "PATIENCE", 0.05)
 
 
 # the table: what happens to a note, and what git is in the middle of
 
 
-def detached(root: Path, git: Git) -> None:
+def detached(root: Path) -> None:
     git(root, "switch", "-q", "--detach")
 
 
-def merging(root: Path, git: Git) -> None:
+def merging(root: Path) -> None:
     git(root, "switch", "-q", "-c", "other")
     (root / "README").write_text("theirs\n")
     git(root, "commit", "-q", "-a", "-m", "theirs")
@@ -65,19 +66,19 @@ def merging(root: Path, git: Git) -> None:
         git(root, "merge", "other")
 
 
-def index_locked(root: Path, git: Git) -> None:
+def index_locked(root: Path) -> None:
     (root / ".git" / "index.lock").touch()
 
 
-def bare(root: Path, git: Git) -> None:
+def bare(root: Path) -> None:
     git(root, "config", "core.bare", "true")
 
 
-def broken(root: Path, git: Git) -> None:
+def broken(root: Path) -> None:
     (root / ".git" / "config").write_text("[core\n")
 
 
-WAITING: dict[str, tuple[Callable[[Path, Git], None], str]] = {
+WAITING: dict[str, tuple[Callable[[Path], None], str]] = {
     "detached": (detached, "detached"),
     "merging": (merging, "a merge is under way"),
     "index locked": (index_locked, r"index\.lock"),
@@ -86,16 +87,16 @@ WAITING: dict[str, tuple[Callable[[Path, Git], None], str]] = {
 }
 
 
-def test_ready_every_write_is_one_commit(store: Path, git: Git, open_writer: OpenWriter) -> None:
+def test_ready_every_write_is_one_commit(store: Path) -> None:
     root = store.parents[1]
     writer = open_writer(root)
     assert writer.refusal() is None
     for number, act in enumerate((add, lambda w: replace(w, "user-name.md"),
                                   lambda w: remove(w, "user-fresh.md"))):  # fmt: skip
-        head = git(root, "rev-parse", "HEAD").strip()
+        head = tip(root)
         done = act(writer)
-        assert done.commit == git(root, "rev-parse", "HEAD").strip()
-        assert git(root, "rev-parse", "HEAD~1").strip() == head
+        assert done.commit == tip(root)
+        assert tip(root, "HEAD~1") == head
         assert (done.checkpoint, done.kept) == (None, ())
         entry = writer.history.log_of("Memory-Id")[0] if writer.history else None
         assert entry
@@ -104,20 +105,16 @@ def test_ready_every_write_is_one_commit(store: Path, git: Git, open_writer: Ope
         assert "MEMORY.md" in os.listdir(store)
 
 
-def test_what_a_hand_wrote_is_committed_before_it_is_replaced(
-    store: Path, git: Git, open_writer: OpenWriter, write_note: WriteNote
-) -> None:
+def test_what_a_hand_wrote_is_committed_before_it_is_replaced(store: Path) -> None:
     mine = write_note(store, "user-name.md", "By hand, in no commit.")
     write_note(store, "user-other.md", "By hand, and not touched.")
     done = replace(open_writer(store.parents[1]), "user-name.md")
-    assert done.checkpoint == git(store, "rev-parse", "HEAD~1").strip()
+    assert done.checkpoint == tip(store, "HEAD~1")
     assert git(store, "show", "HEAD~1:notes/memory/user-name.md").encode() == mine
     assert "notes/memory/user-other.md" in git(store, "show", "--name-only", "HEAD~1"), "adopted"
 
 
-def test_a_command_that_writes_nothing_still_shows_a_hand_edit_in_the_index(
-    store: Path, git: Git, open_writer: OpenWriter, write_note: WriteNote
-) -> None:
+def test_a_command_that_writes_nothing_still_shows_a_hand_edit_in_the_index(store: Path) -> None:
     root, index = store.parents[1], store / "MEMORY.md"
     with open_writer(root).lock_store():
         pass
@@ -126,7 +123,7 @@ def test_a_command_that_writes_nothing_still_shows_a_hand_edit_in_the_index(
     with open_writer(root).lock_store():
         pass
     assert "(user-mine.md)" in index.read_text("utf-8")
-    (root / ".git" / "MERGE_HEAD").write_text(git(root, "rev-parse", "HEAD"))
+    (root / ".git" / "MERGE_HEAD").write_text(tip(root))
     write_note(store, "user-merged.md", "A merge is not finished.")
     with open_writer(root).lock_store():
         pass
@@ -135,11 +132,11 @@ def test_a_command_that_writes_nothing_still_shows_a_hand_edit_in_the_index(
 
 @pytest.mark.parametrize("state", WAITING)
 def test_in_the_middle_of_something_notes_are_written_and_nothing_is_destroyed(
-    state: str, store: Path, git: Git, open_writer: OpenWriter
+    state: str, store: Path
 ) -> None:
     root, before = store.parents[1], (store / "user-name.md").read_bytes()
     act, sentence = WAITING[state]
-    act(root, git)
+    act(root)
     writer = open_writer(root)
     refusal = writer.refusal()
     assert refusal
@@ -163,11 +160,9 @@ def test_in_the_middle_of_something_notes_are_written_and_nothing_is_destroyed(
     assert Memory.open(root, store=str(store)).note("user-fresh").digest == digest(FRESH)
 
 
-def test_what_had_to_wait_is_in_the_next_commit(
-    store: Path, git: Git, open_writer: OpenWriter, write_note: WriteNote
-) -> None:
+def test_what_had_to_wait_is_in_the_next_commit(store: Path) -> None:
     root = store.parents[1]
-    detached(root, git)
+    detached(root)
     writer = open_writer(root)
     add(writer, "user-one.md")
     add(writer, "user-two.md")
@@ -188,11 +183,9 @@ def test_what_had_to_wait_is_in_the_next_commit(
     assert writer.history.kept.list_entries() == []
 
 
-def test_what_waits_and_is_ignored_since_stops_no_other_write(
-    store: Path, git: Git, open_writer: OpenWriter
-) -> None:
+def test_what_waits_and_is_ignored_since_stops_no_other_write(store: Path) -> None:
     root = store.parents[1]
-    detached(root, git)
+    detached(root)
     add(open_writer(root), "user-one.md")
     (root / ".git" / "info").mkdir(exist_ok=True)
     (root / ".git" / "info" / "exclude").write_text("user-one.md\n")
@@ -201,9 +194,7 @@ def test_what_waits_and_is_ignored_since_stops_no_other_write(
     assert (store / "user-one.md").read_bytes() == FRESH
 
 
-def test_without_git_notes_are_written_and_nothing_is_destroyed(
-    tmp_path: Path, open_writer: OpenWriter, write_note: WriteNote
-) -> None:
+def test_without_git_notes_are_written_and_nothing_is_destroyed(tmp_path: Path) -> None:
     store = tmp_path / "plain" / "notes" / "memory"
     store.mkdir(parents=True)
     before = write_note(store, "user-name.md", "By hand.")
@@ -221,9 +212,7 @@ def test_without_git_notes_are_written_and_nothing_is_destroyed(
     assert sorted(os.listdir(store)) == ["MEMORY.md", "user-fresh.md", "user-name.md"]
 
 
-def test_without_a_git_program_it_is_said_what_to_install(
-    store: Path, open_writer: OpenWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_git_program_it_is_said_what_to_install(store: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     refusal = open_writer(store.parents[1]).refusal()
     assert refusal
@@ -233,9 +222,7 @@ def test_without_a_git_program_it_is_said_what_to_install(
 # the whole store
 
 
-def test_a_checkpoint_of_all_holds_every_note_as_it_is(
-    store: Path, git: Git, open_writer: OpenWriter, write_note: WriteNote
-) -> None:
+def test_a_checkpoint_of_all_holds_every_note_as_it_is(store: Path) -> None:
     (store / "picture.png").write_bytes(b"not a note")
     (store / "README.md").write_text("not a note either")
     write_note(store, "user-name.md", "By hand.")
@@ -254,9 +241,7 @@ def test_a_checkpoint_of_all_holds_every_note_as_it_is(
         assert not writer.checkpoint_all(["user-name.md"]).made
 
 
-def test_a_note_that_a_sparse_checkout_leaves_out_was_not_removed(
-    store: Path, git: Git, open_writer: OpenWriter
-) -> None:
+def test_a_note_that_a_sparse_checkout_leaves_out_was_not_removed(store: Path) -> None:
     git(store, "update-index", "--skip-worktree", "user-name.md")
     (store / "user-name.md").unlink()
     writer = open_writer(store.parents[1])
@@ -265,9 +250,7 @@ def test_a_note_that_a_sparse_checkout_leaves_out_was_not_removed(
     assert git(store, "ls-tree", "HEAD", "user-name.md")
 
 
-def test_a_note_that_git_is_told_not_to_see_is_left_out_or_refused(
-    store: Path, git: Git, open_writer: OpenWriter, write_note: WriteNote
-) -> None:
+def test_a_note_that_git_is_told_not_to_see_is_left_out_or_refused(store: Path) -> None:
     git(store, "update-index", "--assume-unchanged", "user-name.md")
     write_note(store, "user-name.md", "Git calls this clean.")
     writer = open_writer(store.parents[1])
@@ -280,20 +263,16 @@ def test_a_note_that_git_is_told_not_to_see_is_left_out_or_refused(
 # around the write
 
 
-def test_a_file_of_a_persons_under_our_name_stops_the_write(
-    store: Path, git: Git, open_writer: OpenWriter
-) -> None:
+def test_a_file_of_a_persons_under_our_name_stops_the_write(store: Path) -> None:
     (store / "MEMORY.md").write_text("my own list\n")
-    head = git(store, "rev-parse", "HEAD")
+    head = tip(store)
     with pytest.raises(MdmemoryError, match="not generated"):
         add(open_writer(store.parents[1]))
-    assert git(store, "rev-parse", "HEAD") == head
+    assert tip(store) == head
     assert not (store / "user-fresh.md").exists()
 
 
-def test_an_index_that_is_not_tracked_is_written_and_not_committed(
-    store: Path, git: Git, open_writer: OpenWriter
-) -> None:
+def test_an_index_that_is_not_tracked_is_written_and_not_committed(store: Path) -> None:
     root = store.parents[1]
     (root / "mdmemory.toml").write_text("[index]\ntracked = false\n")
     done = add(open_writer(root))
@@ -303,7 +282,7 @@ def test_an_index_that_is_not_tracked_is_written_and_not_committed(
     assert "user-fresh.md" in (store / "MEMORY.md").read_text()
 
 
-def test_the_overflow_goes_when_it_is_empty(store: Path, git: Git, open_writer: OpenWriter) -> None:
+def test_the_overflow_goes_when_it_is_empty(store: Path) -> None:
     root = store.parents[1]
     (root / "mdmemory.toml").write_text("[index]\nmax_entries = 3\n")
     add(open_writer(root))
@@ -313,7 +292,7 @@ def test_the_overflow_goes_when_it_is_empty(store: Path, git: Git, open_writer: 
     assert git(root, "ls-files", "notes/memory/_MORE.md") == ""
 
 
-def test_state_that_git_tracks_is_not_used(store: Path, git: Git, open_writer: OpenWriter) -> None:
+def test_state_that_git_tracks_is_not_used(store: Path) -> None:
     root = store.parents[1]
     (root / ".mdmemory").mkdir()
     (root / ".mdmemory" / "state.db").write_bytes(b"planted")
@@ -330,9 +309,7 @@ def test_state_that_git_tracks_is_not_used(store: Path, git: Git, open_writer: O
 
 
 @pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16"])
-def test_a_message_is_utf8_whatever_a_person_writes_in(
-    encoding: str, store: Path, git: Git, open_writer: OpenWriter
-) -> None:
+def test_a_message_is_utf8_whatever_a_person_writes_in(encoding: str, store: Path) -> None:
     git(store, "config", "i18n.commitEncoding", encoding)
     writer = open_writer(store.parents[1])
     add(writer, "喜欢.md")
@@ -341,9 +318,7 @@ def test_a_message_is_utf8_whatever_a_person_writes_in(
     assert writer.history.log_of("Memory-Id")[0].ops == ("change 喜欢.md",)
 
 
-def test_a_commit_that_a_model_caused_has_its_own_author(
-    store: Path, git: Git, open_writer: OpenWriter
-) -> None:
+def test_a_commit_that_a_model_caused_has_its_own_author(store: Path) -> None:
     writer = open_writer(store.parents[1])
     add(writer)
     assert git(store, "log", "-1", "--format=%an").strip() == "A Person"
@@ -351,14 +326,12 @@ def test_a_commit_that_a_model_caused_has_its_own_author(
     assert git(store, "log", "-1", "--format=%an %ae").strip() == "mdmemory mdmemory@localhost"
 
 
-def test_a_failing_git_is_one_sentence_and_nothing_is_changed(
-    store: Path, git: Git, open_writer: OpenWriter
-) -> None:
+def test_a_failing_git_is_one_sentence_and_nothing_is_changed(store: Path) -> None:
     writer = open_writer(store.parents[1])
     add(writer)
     before = {path.name: path.read_bytes() for path in store.iterdir()}
     objects = store.parents[1] / ".git" / "objects"
-    tree = git(store, "rev-parse", "HEAD:notes").strip()
+    tree = tip(store, "HEAD:notes")
     (objects / tree[:2] / tree[2:]).unlink()
     with pytest.raises(GitFailed):
         replace(writer, "user-name.md")
@@ -385,9 +358,7 @@ def together(*acts: Callable[[], object]) -> list[int]:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_writers_in_several_processes_lose_nothing(
-    store: Path, git: Git, open_writer: OpenWriter
-) -> None:
+def test_writers_in_several_processes_lose_nothing(store: Path) -> None:
     root = store.parents[1]
 
     def adder(who: int) -> Callable[[], object]:
@@ -401,9 +372,7 @@ def test_writers_in_several_processes_lose_nothing(
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_worktrees_of_one_repository_share_the_lock(
-    store: Path, git: Git, tmp_path: Path, open_writer: OpenWriter
-) -> None:
+def test_worktrees_of_one_repository_share_the_lock(store: Path, tmp_path: Path) -> None:
     git(store, "worktree", "add", "-q", str(tmp_path / "linked"))
     roots = [store.parents[1], tmp_path / "linked"]
     acts = [lambda root=root: [add(open_writer(root), f"user-{n}.md") for n in range(3)]
@@ -415,7 +384,7 @@ def test_worktrees_of_one_repository_share_the_lock(
 
 
 @pytest.mark.slow
-def test_two_commands_at_the_same_time_lose_nothing(repository: Path, git: Git) -> None:
+def test_two_commands_at_the_same_time_lose_nothing(repository: Path) -> None:
     Memory.init(repository)
     words = [sys.executable, "-P", "-m", "mdmemory", "add"]
     running = [

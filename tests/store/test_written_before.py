@@ -1,16 +1,14 @@
 """What 0.1 and 0.2 wrote for a person is read for ever: notes, ledger, inbox files, commits."""
 
 import json
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import git
 
 from mdmemory.cli import main
-
-Git = Callable[..., str]
 
 OLD_HEAD = """\
 ---
@@ -114,9 +112,11 @@ STORES = {
 
 @pytest.mark.parametrize("version", STORES)
 def test_a_store_of_an_earlier_version_is_read_and_goes_on(
-    version: str, repository: Path, git: Git, monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     def ask(*words: str) -> Any:
         assert main([*words, "--json"]) == 0, words
         return json.loads(capsys.readouterr().out)
