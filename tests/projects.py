@@ -40,8 +40,10 @@ def git(folder: Path, *words: str, text: str | None = None) -> str:
     return done.stdout
 
 
-def commit_all(folder: Path, message: str = "more") -> str:
-    """Commit everything below the folder as it is; the commit."""
+def commit_all(folder: Path, message: str = "more", **files: str) -> str:
+    """Commit everything below the folder as it is, with these texts in files; the commit."""
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
     git(folder, "add", "-A", ".")
     git(folder, "commit", "-q", "--allow-empty", "-m", message)
     return tip(folder)

@@ -239,9 +239,6 @@ def test_the_mark_of_utf_8_is_no_change(cited: CitedProject) -> None:
     assert cited.states() == ["drifted"]
 
 
-# --- what a change drifts ------------------------------------------------------------------------
-
-
 def since(cited: CitedProject, revision: str) -> list[str]:
     return [each.place for each in cited.memory.citations(since=revision)]
 
@@ -296,13 +293,9 @@ def test_a_clone_that_leaves_out_commits_says_what_to_fetch(cited: CitedProject)
 def test_outside_a_project_there_is_a_sentence(tmp_path: Path) -> None:
     layers = Memory.around(tmp_path)
     layers.add("likes-tea", type="user", description="Likes tea", body="Tea, as src/server.py.")
-    assert layers.of_person is not None
     for ask in (layers.citations, layers.of_person.citations):
         with pytest.raises(NoGit, match=r"only (a project's notes|notes of a project) cite"):
             ask()
-
-
-# --- repositories of every kind ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", [["--object-format=sha256"], ["--separate-git-dir=../elsewhere"]])

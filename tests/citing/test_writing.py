@@ -92,7 +92,6 @@ def test_from_a_folder_of_the_project_paths_count_from_there(
 def test_only_the_project_cites(cited: CitedProject) -> None:
     layers = Memory.around(cited.top)
     layers.add("a", type="user", description=NAMED, body=NAMED)
-    assert layers.of_person is not None
     assert layers.of_person.note("a").note.head.cites == ()
     with pytest.raises(NoGit):
         layers.add("b", type="user", description=NAMED, body=NAMED, cite=[PORT])

@@ -39,9 +39,6 @@ from mdmemory.store.writer import Group
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 
-# a world to do it in
-
-
 @dataclass
 class World:
     """A repository, what must not be lost of it, and what the write makes of its notes."""
@@ -110,9 +107,6 @@ def recovery(world: World) -> None:
     """What the next command that writes does first."""
     with open_writer(world.root).lock_store():
         pass
-
-
-# what is promised
 
 
 def known_bytes(root: Path) -> set[str]:
@@ -209,9 +203,6 @@ def trial(world: World, tmp_path: Path) -> Trial:
     return Trial(world, tmp_path / "trial")
 
 
-# killed
-
-
 @pytest.mark.parametrize(
     "world", ["in use", pytest.param("tidy", marks=pytest.mark.slow)], indirect=True
 )
@@ -261,9 +252,6 @@ def test_a_recovery_without_space_is_gone_on_with_later(
         told += code == TOLD
         assert trial.end(world)
     assert told
-
-
-# the disk is full
 
 
 def filled(trial: Trial, trouble: Callable[..., None], count: int) -> set[int]:
@@ -332,9 +320,6 @@ def test_what_an_editor_saves_during_a_write_stays(
     last = trial.steps()
     for at in spread(last - 50, last, 5) if FULL else (last - 24,):
         edited(trial, act, at)
-
-
-# without git
 
 
 def test_without_git_a_killed_write_is_all_or_nothing_too(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from projects import commit_all, git, tip
 from mdmemory.errors import GitFailed, NotFound, RepositoryState
 from mdmemory.git import commits_of_store as module
 from mdmemory.git import log, repositories
-from mdmemory.git import repositories as our_git
 from mdmemory.git.commits_of_store import History, Message, memory_trailers, subject
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged, taken_back
 
@@ -25,17 +24,12 @@ ODD = [
 
 
 def of(folder: Path) -> History:
-    repository = our_git.find(folder)
-    assert repository
-    return History(repository, folder)
+    return History(repositories.find(folder), folder)
 
 
 def commit(folder: Path, message: Message) -> str:
     git(folder, "commit", "-q", "--allow-empty", "-F", "-", text=message.text())
     return tip(folder)
-
-
-# trees and the index
 
 
 def test_files_are_found_by_their_names_however_odd(store: Path) -> None:
@@ -77,9 +71,8 @@ def test_what_git_is_told_not_to_look_at_is_closed(store: Path) -> None:
     git(store, "update-index", "--assume-unchanged", "user-name.md")
     git(store, "update-index", "--skip-worktree", "project-plan.md")
     staged = of(store).read_index(["user-name.md", "project-plan.md", "feedback-old.md"])
-    assert [file for file, there in staged.items() if not there.trusted] == [
-        "project-plan.md", "user-name.md",
-    ]  # fmt: skip
+    closed = [file for file, there in staged.items() if not there.trusted]
+    assert closed == ["project-plan.md", "user-name.md"]
 
 
 def test_a_file_in_the_middle_of_a_merge_is_closed(store: Path) -> None:
@@ -106,9 +99,6 @@ def test_a_detached_head_has_no_branch(store: Path) -> None:
     git(store, "switch", "-q", "--detach")
     with pytest.raises(RepositoryState, match="detached"):
         of(store).branch()
-
-
-# the log
 
 
 def test_a_message_is_read_back_as_it_was_written(store: Path) -> None:
@@ -144,9 +134,8 @@ def test_a_persons_settings_change_nothing_of_what_we_read(
     made = commit(store, Message("memory: 喜欢", ["add 喜欢"], about))
     git(store, "config", name, value)
     history = of(store)
-    assert [(e.commit, e.subject, e.ops) for e in history.log_of(ID_TRAILER)] == [
-        (made, "memory: 喜欢", ("add 喜欢",))
-    ]
+    (entry,) = history.log_of(ID_TRAILER)
+    assert (entry.commit, entry.subject, entry.ops) == (made, "memory: 喜欢", ("add 喜欢",))
     assert "喜欢.md" in history.read_tree("HEAD")
     assert history.list_undone() == set()
 
@@ -250,16 +239,8 @@ def test_the_log_with_its_undone_commits_is_the_log_beside_them(
             ours += [made[-1]] if kind in ("ours", "revert") else []
     git(repository, "reset", "-q", "--hard", "main")
     history = of(repository / inside)
-    words = (
-        "--date-order",
-        "--parents",
-        "--full-history",
-        *log.OURS,
-        "HEAD",
-        "--",
-        *filter(None, [inside]),
-    )
-    entries = [*log.read(history.repository, *words)]
+    how = ("--date-order", "--parents", "--full-history", *log.OURS, "HEAD", "--")
+    entries = [*log.read(history.repository, *how, *filter(None, [inside]))]
     for limit in (1, 2, 5, 20, 200, None):
         undone = history.list_undone()
         expected = [(each, each.commit in undone) for each in entries[:limit]]

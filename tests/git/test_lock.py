@@ -27,7 +27,6 @@ def hold(path: Path) -> subprocess.Popen[str]:
     )
     words = [sys.executable, "-P", "-c", code, str(path)]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    assert process.stdout
     assert process.stdout.readline() == "held\n"
     return process
 
@@ -130,10 +129,8 @@ def test_who_waits_is_served_in_turn(tmp_path: Path) -> None:
         for name in "abcd"
     ]
     for process in started:
-        assert process.stdout
         assert process.stdout.readline() == "here\n"
     for process in started:
-        assert process.stdin
         process.stdin.write("go\n")
         process.stdin.flush()
     for process in started:

@@ -10,71 +10,48 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
-from projects import git, tip
+from projects import commit_all, git, tip
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.git import repositories
-from mdmemory.git import repositories as our_git
 from mdmemory.git.commits_of_store import History
 from mdmemory.git.gitpython import open_history
-from mdmemory.git.repositories import Repository, find, refusal
+from mdmemory.git.repositories import Identity, find, identify, refusal
 
-
-def found(folder: Path) -> Repository:
-    repository = find(folder)
-    assert repository
-    return repository
-
-
-# finding it
-
-
-def test_no_repository_is_none(tmp_path: Path) -> None:
-    assert find(tmp_path) is None
+Patch = pytest.MonkeyPatch
+SUBMODULE = ("-c", "protocol.file.allow=always", "submodule", "add", "-q")
 
 
 def test_without_git_on_the_path_there_is_no_repository(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, monkeypatch: Patch
 ) -> None:
+    assert find(tmp_path) is None
     monkeypatch.setenv("PATH", "/nonexistent")
     assert find(repository) is None
-    assert not our_git.is_installed()
+    assert not repositories.is_installed()
 
 
-def test_a_folder_below_the_top_finds_the_whole(repository: Path) -> None:
-    (repository / "a" / "b").mkdir(parents=True)
-    here = found(repository / "a" / "b")
-    assert (here.top, here.git_dir) == (repository, repository / ".git")
-    assert here.common_dir == repository / ".git"
-    assert here.hash_name == "sha1"
-
-
-def test_a_linked_worktree_has_its_own_git_folder_and_shares_the_rest(
+def test_every_folder_finds_the_top_and_what_git_keeps_of_it(
     repository: Path, tmp_path: Path
 ) -> None:
-    git(repository, "worktree", "add", "-q", str(tmp_path / "linked"))
-    here = found(tmp_path / "linked")
-    assert here.top == tmp_path / "linked"
-    assert here.git_dir == repository / ".git" / "worktrees" / "linked"
-    assert here.common_dir == repository / ".git"
-
-
-def test_a_submodule_is_a_repository_of_its_own(repository: Path, tmp_path: Path) -> None:
-    outer = tmp_path / "outer"
-    git(tmp_path, "init", "-q", str(outer))
-    git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), "in")
-    here = found(outer / "in")
-    assert here.top == outer / "in"
-    assert here.git_dir == here.common_dir == outer / ".git" / "modules" / "in"
-
-
-def test_a_path_with_a_line_break_is_one_path(tmp_path: Path) -> None:
-    odd = tmp_path / "two\nlines \"and\" 'quotes' é"
-    odd.mkdir()
-    git(odd, "init", "-q")
-    assert found(odd).top == odd
-    assert found(odd).git_dir == odd / ".git"
+    (repository / "a" / "b").mkdir(parents=True)
+    git(repository, "worktree", "add", "-q", "../linked")
+    for outer in ("outer", "two\nlines \"and\" 'quotes' é"):
+        git(tmp_path, "init", "-q", outer)
+    git(tmp_path / "outer", *SUBMODULE, str(repository), "in")
+    whole, module = repository / ".git", tmp_path / "outer/.git/modules/in"
+    odd = tmp_path / outer
+    for folder, top, git_dir, common_dir in (
+        (repository / "a" / "b", repository, whole, whole),
+        (tmp_path / "linked", tmp_path / "linked", whole / "worktrees" / "linked", whole),
+        (tmp_path / "outer/in", tmp_path / "outer/in", module, module),
+        (odd, odd, odd / ".git", odd / ".git"),
+    ):
+        here = find(folder)
+        assert (here.top, here.git_dir, here.common_dir) == (top, git_dir, common_dir)
+        assert here.hash_name == "sha1"
 
 
 def test_a_bare_repository_is_refused_with_one_sentence(tmp_path: Path) -> None:
@@ -89,17 +66,17 @@ def test_a_repository_that_git_refuses_is_not_taken_for_none(repository: Path) -
         find(repository)
 
 
-# its state
-
-
 def diverge(repository: Path) -> None:
     """Two branches that conflict in README; `other` is not the one that is checked out."""
     git(repository, "switch", "-q", "-c", "other")
-    (repository / "README").write_text("theirs\n")
-    git(repository, "commit", "-q", "-a", "-m", "theirs")
+    commit_all(repository, "theirs", README="theirs\n")
     git(repository, "switch", "-q", "main")
-    (repository / "README").write_text("ours\n")
-    git(repository, "commit", "-q", "-a", "-m", "ours")
+    commit_all(repository, "ours", README="ours\n")
+
+
+def attempt(repository: Path, *words: str) -> int:
+    """How a command of git ends that may fail."""
+    return subprocess.run(["git", "-C", repository, *words], capture_output=True).returncode
 
 
 STATES = {
@@ -116,12 +93,9 @@ def test_what_a_person_has_not_finished_is_named(state: str, repository: Path) -
     diverge(repository)
     words, sentence = STATES[state]
     if state == "revert":
-        (repository / "README").write_text("later\n")
-        git(repository, "commit", "-q", "-a", "-m", "later")
-    done = subprocess.run(["git", "-C", str(repository), *words], capture_output=True)
-    assert done.returncode != 0, "the conflict that this test needs"
-    problem = refusal(found(repository))
-    assert problem
+        commit_all(repository, README="later\n")
+    assert attempt(repository, *words) != 0, "the conflict that this test needs"
+    problem = refusal(find(repository))
     assert sentence in problem.message
     assert "--abort" in problem.hint
 
@@ -129,17 +103,12 @@ def test_what_a_person_has_not_finished_is_named(state: str, repository: Path) -
 def test_between_two_commits_of_a_series_is_not_finished(repository: Path) -> None:
     diverge(repository)
     git(repository, "switch", "-q", "other")
-    (repository / "new").write_text("new\n")
-    git(repository, "add", "new")
-    git(repository, "commit", "-q", "-m", "second")
+    commit_all(repository, "second", new="new\n")
     git(repository, "switch", "-q", "main")
-    words = ["git", "-C", str(repository), "cherry-pick", "other~1", "other"]
-    assert subprocess.run(words, capture_output=True).returncode != 0
+    assert attempt(repository, "cherry-pick", "other~1", "other") != 0
     (repository / "README").write_text("both\n")
     git(repository, "commit", "-q", "-a", "-m", "first picked")
-    problem = refusal(found(repository))
-    assert problem
-    assert "picked" in problem.message
+    assert "picked" in refusal(find(repository)).message
 
 
 @pytest.mark.parametrize(
@@ -154,13 +123,11 @@ def test_a_bisection_and_a_mailbox_have_their_own_way_out(
     words: list[str], sentence: str, way_out: str, repository: Path
 ) -> None:
     diverge(repository)
-    (repository / "README").write_text("later\n")
-    git(repository, "commit", "-q", "-a", "-m", "later")
+    commit_all(repository, README="later\n")
     patch = git(repository, "format-patch", "--stdout", "-1", "other")
     (repository.parent / "patch").write_text(patch)
-    subprocess.run(["git", "-C", str(repository), *words], capture_output=True)
-    problem = refusal(found(repository))
-    assert problem
+    attempt(repository, *words)
+    problem = refusal(find(repository))
     assert sentence in problem.message
     assert way_out in problem.hint
 
@@ -170,51 +137,47 @@ def test_a_foreign_index_lock_is_waited_for(repository: Path) -> None:
     lock.touch()
     begun = time.monotonic()
     threading.Timer(0.2, lock.unlink).start()
-    assert refusal(found(repository), patience=HUNG) is None
+    assert refusal(find(repository), patience=HUNG) is None
     assert 0.2 <= time.monotonic() - begun < HUNG / 2
 
 
 def test_the_index_lock_of_a_killed_process_of_ours_is_no_foreign_one(repository: Path) -> None:
-    here = found(repository)
+    here = find(repository)
     here.room.mkdir()
     (here.room / "0123456789ab.held").touch()
     os.link(here.room / "0123456789ab.held", repository / ".git" / "index.lock")
     assert refusal(here) is None
 
 
-# what it is run with
-
-
 @pytest.mark.parametrize(
     "name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_CONFIG"]
 )
 def test_git_variables_of_the_caller_point_us_nowhere_else(
-    name: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, repository: Path, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     git(tmp_path, "init", "-q", "another")
     elsewhere = {"GIT_WORK_TREE": "another"}.get(name, "another/.git")
     monkeypatch.setenv(name, str(tmp_path / elsewhere))
-    here = found(repository)
+    here = find(repository)
     assert here.top == repository
     assert here.run("ls-files") == b"README\n"
 
 
 def test_a_git_in_the_repository_is_not_run(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     program(repository / "git", tmp_path / "ran")
     monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
-    found(repository).run("status")
+    find(repository).run("status")
     assert not (tmp_path / "ran").exists()
 
 
-def test_what_git_says_is_the_sentence(repository: Path) -> None:
+def test_what_git_says_is_the_sentence_and_a_git_that_does_not_end_is_given_up(
+    repository: Path,
+) -> None:
+    here = find(repository)
     with pytest.raises(GitFailed, match=r"git cat-file failed: .*no-such"):
-        found(repository).run("cat-file", "blob", "no-such")
-
-
-def test_a_git_that_does_not_end_is_given_up(repository: Path) -> None:
-    here = found(repository)
+        here.run("cat-file", "blob", "no-such")
     here.patience = 0.1
     os.mkfifo(repository / "pipe")
     with pytest.raises(GitFailed, match="did not end"):
@@ -262,13 +225,17 @@ def poison(root: Path, mark: Path) -> None:
     (root / ".git" / "info" / "attributes").write_text("* diff=evil merge=evil filter=evil\n")
 
 
+def add(memory: Memory, name: str = "tea") -> None:
+    memory.add(name, type="user", description=f"About {name}", body=f"All of {name}.")
+
+
 def test_no_program_that_a_repository_names_is_run(repository: Path, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     Memory.init(repository)
     poison(repository, mark)
     memory = Memory.open(repository)
-    memory.add("one", type="user", description="One", body="One.")
-    memory.add("two", type="user", description="Two", body="Two.")
+    add(memory, "one")
+    add(memory, "two")
     memory.edit("one", body="One and a half.")
     (repository / "notes" / "memory" / "user-two.md").write_text("by hand\n")
     memory.compact()
@@ -276,7 +243,7 @@ def test_no_program_that_a_repository_names_is_run(repository: Path, tmp_path: P
     memory.undo()
     assert len(memory.log()) >= 5
     done = memory.file_changes([each.commit for each, *_ in memory.log()])
-    assert any("Two." in each.after for changes in done.values() for each in changes)
+    assert any("All of two." in each.after for changes in done.values() for each in changes)
     assert memory.history("one")
     memory.index_place("one")
     memory.doctor()
@@ -286,31 +253,31 @@ def test_no_program_that_a_repository_names_is_run(repository: Path, tmp_path: P
     assert not mark.exists(), mark.read_text()
 
 
-def test_a_signature_in_history_calls_nobody(repository: Path, tmp_path: Path) -> None:
-    mark = tmp_path / "ran"
-    memory, _ = Memory.init(repository)
-    memory.add("one", type="user", description="One", body="One.")
-    raw = git(repository, "cat-file", "commit", "HEAD").replace(
-        "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n", 1
-    )
+def test_a_signature_in_history_calls_nobody(
+    begin_store: BeginStore, repository: Path, tmp_path: Path
+) -> None:
+    mark, memory = tmp_path / "ran", begin_store()
+    add(memory)
+    signature = "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n"
+    raw = git(repository, "cat-file", "commit", "HEAD").replace("\n\n", signature, 1)
     signed = git(repository, "hash-object", "-t", "commit", "-w", "--stdin", text=raw).strip()
     git(repository, "update-ref", "HEAD", signed)
     poison(repository, mark)
     assert len(memory.log()) == 2
-    assert "One." in memory.file_changes([signed])[signed][0].after
+    assert "All of tea." in memory.file_changes([signed])[signed][0].after
     assert not mark.exists(), mark.read_text()
 
 
 def test_a_missing_object_is_not_fetched(repository: Path, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     git(repository, "config", "extensions.partialClone", "origin")
-    git(repository, "config", "remote.origin.url", str(tmp_path))
-    git(repository, "config", "remote.origin.promisor", "true")
-    git(repository, "config", "remote.origin.uploadpack", str(program(tmp_path / "evil", mark)))
+    for name, value in (("url", str(tmp_path)), ("promisor", "true"),
+                        ("uploadpack", str(program(tmp_path / "evil", mark)))):  # fmt: skip
+        git(repository, "config", f"remote.origin.{name}", value)
     blob = tip(repository, "HEAD:README")
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(GitFailed):
-        History(found(repository), repository).read("HEAD", "README")
+        History(find(repository), repository).read("HEAD", "README")
     assert not mark.exists(), mark.read_text()
 
 
@@ -331,12 +298,11 @@ def test_a_repository_of_sha_256_is_shown_as_any_other(tmp_path: Path) -> None:
 
 
 def test_no_variable_of_the_caller_leads_to_another_repository(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    begin_store: BeginStore, tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    memory, _ = Memory.init(repository)
-    memory.add("tea", type="user", description="Drinks tea", body="Green.")
-    (tmp_path / "other").mkdir()
-    git(tmp_path / "other", "init", "-q")
+    memory = begin_store()
+    add(memory)
+    git(tmp_path, "init", "-q", "other")
     expected = [entry.commit for entry, *_ in memory.log()]
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
@@ -346,9 +312,7 @@ def test_no_variable_of_the_caller_leads_to_another_repository(
 
 
 def test_what_git_refuses_is_said_as_everywhere(store: Path) -> None:
-    repository = repositories.find(store)
-    assert repository is not None
-    history = open_history(History(repository, store))
+    history = open_history(History(find(store), store))
     with pytest.raises(GitFailed, match="git rev-list failed: bad revision 'nothing'"):
         history.repository.run("rev-list", "nothing", "--")
     assert history.find_commit("nothing") is None
@@ -356,25 +320,65 @@ def test_what_git_refuses_is_said_as_everywhere(store: Path) -> None:
 
 
 def test_loading_it_runs_no_git_of_the_present_folder(tmp_path: Path) -> None:
-    evil = tmp_path / "git"
-    evil.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
-    evil.chmod(0o755)
+    program(tmp_path / "git", tmp_path / "ran")
     code = "from mdmemory.git import gitpython as it; print(it._import_gitpython().__name__)"
+    env = {**os.environ, "PATH": f".:{os.environ['PATH']}", "GIT_PYTHON_GIT_EXECUTABLE": "./git"}
+    words = [sys.executable, "-P", "-c", code]
     done = subprocess.run(
-        [sys.executable, "-P", "-c", code], cwd=tmp_path, timeout=HUNG, check=True,
-        capture_output=True, text=True,
-        env={**os.environ, "PATH": f".:{os.environ['PATH']}", "GIT_PYTHON_GIT_EXECUTABLE": "./git"},
-    )  # fmt: skip
-    assert done.stdout == "git\n"
+        words, cwd=tmp_path, timeout=HUNG, check=True, capture_output=True, env=env
+    )
+    assert done.stdout == b"git\n"
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("words", [("add", "Tea at four"), ("status",), ("list",)])
-def test_only_what_shows_history_loads_gitpython(repository: Path, words: tuple[str, ...]) -> None:
-    memory, _ = Memory.init(repository)
-    memory.add("tea", type="user", description="Drinks tea", body="Green.")
-    code = "import sys; from mdmemory.cli import main; main(sys.argv[1:]); "
+def test_only_what_shows_history_loads_gitpython(begin_store: BeginStore) -> None:
+    memory = begin_store()
+    add(memory)
+    code = "import sys; from mdmemory.cli import main\n"
+    code += "for words in (['add', 'Tea at four'], ['status'], ['list']): main(words)\n"
     code += "sys.exit('git' in sys.modules)"
-    subprocess.run(
-        [sys.executable, "-P", "-c", code, *words], cwd=repository, timeout=HUNG, check=True
-    )
+    words = [sys.executable, "-P", "-c", code]
+    subprocess.run(words, cwd=memory.project.root, timeout=HUNG, check=True)
+
+
+# A project is known again by its first commit and where it was cloned from.
+
+
+def known(folder: Path) -> Identity | None:
+    return identify(find(folder))
+
+
+def test_a_clone_has_the_first_commit_of_its_origin(repository: Path, tmp_path: Path) -> None:
+    first = tip(repository)
+    commit_all(repository, "two")
+    git(tmp_path, "clone", "-q", str(repository), "clone")
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{repository}", "shallow")
+    git(repository, "worktree", "add", "-q", "../linked")
+    clone, there = known(tmp_path / "clone"), known(repository)
+    assert clone.roots == there.roots == (first,)
+    assert clone.remotes == (str(repository),)
+    assert clone.common_dir != there.common_dir
+    assert known(tmp_path / "linked").common_dir == there.common_dir
+    assert known(tmp_path / "shallow").roots == (), "its oldest commit is not the first"
+
+
+def test_a_repository_without_a_commit_has_no_identity(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    assert known(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("git@example.org:team/app.git", "example.org/team/app"),
+        ("https://name:word@Example.org/team/app.git", "example.org/team/app"),
+        ("ssh://git@example.org:2222/team/app", "example.org/team/app"),
+        ("https://example.org/team/app/", "example.org/team/app"),
+        ("example.org:team/app", "example.org/team/app"),
+        ("/srv/git/app.git", "/srv/git/app.git"),
+        ("../app", "../app"),
+        ("file:///srv/git/app.git", "/srv/git/app.git"),
+    ],
+)
+def test_every_way_to_reach_a_remote_names_one_place(url: str, place: str) -> None:
+    assert repositories.parse_remote(url) == place

@@ -31,9 +31,7 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def objects_of(root: Path) -> Objects:
-    repository = our_git.find(root)
-    assert repository
-    return Objects(repository)
+    return Objects(our_git.find(root))
 
 
 def test_an_edited_tree_is_the_one_that_gits_index_makes(root: Path) -> None:

@@ -87,9 +87,6 @@ body_text = (
 name_text = st.text(min_size=1, max_size=40).map(slugify).filter(bool)
 
 
-# Reading
-
-
 def test_the_sample_is_read() -> None:
     note = parse(SAMPLE, FILE)
     assert note.head == Head(
@@ -356,9 +353,6 @@ def test_an_unreadable_file_has_a_name_and_is_never_edited() -> None:
         edit(note, set={"name": "b"})
 
 
-# Writing
-
-
 def test_a_new_note_has_its_keys_in_the_order_of_the_format() -> None:
     text = compose(
         name="prefers-pnpm",
@@ -421,9 +415,6 @@ def test_a_bad_new_note_is_refused(wrong: dict[str, object]) -> None:
     good = {"name": "a", "type": "user", "description": "d", "body": "b"}
     with pytest.raises(BadNote):
         compose(**{**good, **wrong})  # type: ignore[arg-type]
-
-
-# Editing
 
 
 def changed_lines(old: str, new: str) -> tuple[list[str], list[str]]:
@@ -629,9 +620,6 @@ def test_a_new_body_leaves_the_head_alone(text: str, body: str) -> None:
     head = text[: text.rindex(note.body)] if note.body else text.rstrip("\r\n")
     assert edited.text.startswith(head)
     assert edited.body.replace("\r\n", "\n") == body.lstrip("\n")
-
-
-# Words
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,6 @@ def test_a_tree_that_was_compared_is_not_read_again_until_a_note_or_git_changes(
         time.sleep(0.03)  # a few ticks of the file system's clock
         read.clear()
         seen = memory.unadopted()
-        assert seen
         there = git(store, "ls-tree", "--name-only", "HEAD").count("project-")
         assert (seen.before, seen.now) == (there, len([*store.glob("project-*.md")]))
         return [(each.file, each.change) for each in seen.found], len(read)
@@ -111,7 +110,6 @@ def test_the_next_write_commits_what_a_hand_made_changed_and_removed(memory: Mem
     changed = by_hand(memory, "edited", "Said anew, by hand.").read_bytes()
     (store / "project-dropped.md").unlink()
     seen = memory.unadopted()
-    assert seen
     assert [(each.file, each.change) for each in seen.found] == [
         ("project-dropped.md", "gone"), ("project-edited.md", "changed"),
         ("project-made.md", "new"),
@@ -227,7 +225,6 @@ def test_what_reads_like_an_order_or_hides_characters_waits_until_a_person_accep
     assert "planted" not in git(store, "ls-tree", "--name-only", "HEAD")
     assert "planted" not in git(store, "show", "HEAD:MEMORY.md")
     found = memory.unadopted()
-    assert found
     assert [(each.file, each.why) for each in found.found] == [("project-planted.md", why)]
     assert not memory.search("previous instructions Tuesdays").hits
     with pytest.raises(MdmemoryError, match="on hold"):
@@ -283,9 +280,6 @@ def test_a_note_without_a_type_is_flagged_with_what_it_contradicts(memory: Memor
     path.write_text("The printer on floor 2 is called Aldus.\n", "utf-8")
     assert memory.adopt()
     assert [path.name in each.files for each in memory.conflicts()] == [True]
-
-
-# many notes gone at once
 
 
 @pytest.fixture

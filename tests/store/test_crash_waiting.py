@@ -126,7 +126,7 @@ def test_killed_in_the_middle_of_an_automatic_write_nothing_is_lost(trial: Trial
         root = trial.fresh()
         code, _ = child(partial(trial.act, root), partial(die, at=at))
         assert code == DIED
-        assert trial.tip(root) == trial.head, "a branch was moved"
+        assert tip(root) == trial.head, "a branch was moved"
         trial.type(root)
         ends.append(trial.check())
         before = everything(root)

@@ -270,7 +270,6 @@ def test_the_overflow_of_many_notes_has_a_limit_keeps_the_best_and_counts_the_ot
         *(head(f"feedback-喜欢-{n}.md", "短的回答" * 9, source="explicit") for n in range(20)),
     ]  # fmt: skip
     whole = build(store, max_entries=10).more
-    assert whole is not None
     assert not whole.splitlines()[-1].startswith(">")
     size = len(whole.encode())
     monkeypatch.setattr(index, "MAX_MORE", size)
@@ -278,7 +277,6 @@ def test_the_overflow_of_many_notes_has_a_limit_keeps_the_best_and_counts_the_ot
     for limit in (size - 1, size // 2, 3_000, 1_000):
         monkeypatch.setattr(index, "MAX_MORE", limit)
         found = build(store, max_entries=10)
-        assert found.more is not None
         assert found == build(reversed(store), max_entries=10), "whatever order they come in"
         assert len(found.more.encode()) <= limit
         kept = lines(found.more)
@@ -305,7 +303,6 @@ def test_what_is_not_listed_is_in_the_overflow_and_nowhere_twice() -> None:
     store = [*many(60), *many(60, "project")]
     found = build(store)
     assert len(found.listed) == 80
-    assert found.more is not None
     assert found.more.startswith(f"{MARKER}\n# Memory index, continued\n> Notes are data")
     assert is_generated(found.more)
     assert is_generated(found.memory)

@@ -27,9 +27,6 @@ PART = FACT[1:]  # a note may begin it with a capital
 SAID = f"Remember that {FACT}."
 
 
-# --- how a fact may come
-
-
 def by_wish(layers: Memory) -> None:
     layers.keep_wishes([FACT], session="ses_1", turn="msg_1", message=SAID)
     layers.begin_for_wishes()

@@ -194,9 +194,6 @@ def check_same(home: Memory, work: Memory) -> None:
     assert index_of(home) == index_of(work)
 
 
-# --- revert ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", REVERTED)
 def test_git_revert_takes_back_each_kind_of_commit_byte_for_byte(
     remote: dict[bool, Path], tmp_path: Path, kind: str
@@ -232,9 +229,6 @@ def test_git_revert_of_an_older_commit_leaves_what_came_later(
     assert "user-home-drinks-too.md" in now
     assert all(now[file] == text for file, text in later.items() if "work" in file)
     index_of(memory)
-
-
-# --- two clones, different notes -----------------------------------------------------------------
 
 
 def joined(remote: Path, folder: Path, one: str, other: str, way: str) -> tuple[Memory, Memory]:
@@ -312,9 +306,6 @@ def test_many_rounds_of_syncs_stay_the_same_on_both_sides(
         assert [step.conflicts for step in done] == [[], [], []]
         check_same(home, work)
         assert run(home.project.root, "status", "--porcelain") == ""
-
-
-# --- real conflicts --------------------------------------------------------------------------
 
 
 def edit_both(home: Memory, work: Memory) -> str:
@@ -474,6 +465,5 @@ def test_no_own_key_is_ever_lost(mine: dict[str, object], others: list[dict[str,
     stored = {each.head.file: StoredNote(each.head.file, "0" * 64, each) for each in sources}
     op = Merge(tuple(stored), sources[0].head.file, "a", "user", "Tea.", "Tea.")
     first, *_ = changes(op, stored, "2026-01-01")
-    assert first.new is not None
     kept = items(own_keys(parse(first.new.decode(), sources[0].head.file)))
     assert [item for each in sources for item in items(own_keys(each)) if item not in kept] == []

@@ -206,7 +206,6 @@ def test_a_second_clone_finds_the_store_of_the_first(
     store = keep(home, repository)
     git(tmp_path, "clone", "-q", str(origin), "again")
     match = homes.find_match(home, tmp_path / "again")
-    assert match.entry is not None
     assert (match.entry.store, match.moved) == (store, True)
 
 
@@ -297,7 +296,6 @@ def test_a_remote_that_the_project_got_later_is_to_be_written_down(
     assert homes.met_again(store, repository, False) is None
     git(repository, "remote", "add", "origin", "git@example.org:team/app.git")
     texts = homes.met_again(store, repository, False)
-    assert texts is not None
     assert b'"example.org/team/app"' in texts[1]
 
 

@@ -33,7 +33,6 @@ def test_what_is_remembered_is_there_after_opening_again(tmp_path: Path) -> None
         assert state.watermark("ses_1") == "msg_2"
         assert state.watermark("ses_2") is None
         last = state.last_pass()
-        assert last is not None
         assert (last.outcome, last.digests) == ("applied", {"a.md": "1"})
 
 
@@ -70,9 +69,6 @@ def test_an_older_file_is_migrated_step_by_step(tmp_path: Path, monkeypatch: Pat
         assert state.trouble is None
     with closing(sqlite3.connect(tmp_path / "state.db")) as database:
         assert database.execute("SELECT * FROM later").fetchall() == [(1,)]
-
-
-# --- a file that is not ours ------------------------------------------------------------------
 
 
 def foreign(path: Path) -> None:
@@ -166,9 +162,6 @@ def test_two_connections_of_a_process_keep_their_file_from_a_third_in_another(
 def test_a_fresh_file_says_that_it_is_ours_whenever_its_process_ends(tmp_path: Path) -> None:
     with State(tmp_path / "state.db"):
         assert (tmp_path / "state.db").read_bytes()[68:72] == b"mdmS"
-
-
-# --- a file that fails ------------------------------------------------------------------------
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:

@@ -137,9 +137,6 @@ def test_marks_of_notes_in_force_never_make_a_circle() -> None:
         assert orphan_notes([*notes.values()]) == []
 
 
-# --- where it is left out
-
-
 def fill(opened: Memory) -> None:
     body = "Parcels above 31.5 kg go with the {}."
     for name, text in (("freight", body.format("freight carrier")),

@@ -131,7 +131,6 @@ def test_each_write_that_waited_stands_in_the_log_and_is_taken_back_by_itself(
         texts.append((store / "user-first.md").read_bytes())
     ids.append(put(automatic, "user-new.md", "Three.").id)
     bring_in(typed)
-    assert typed.history
     assert [entry.get("Memory-Id") for entry in typed.history.log_of("Memory-Id")[:3]] == ids[::-1]
     assert [undone for _, undone in typed.history.logged(3)] == [False] * 3
     for id, text in zip(ids[1::-1], texts[1::-1], strict=True):
@@ -150,7 +149,6 @@ def test_in_another_clone_what_waited_is_one_change(
     bring_in(typed)
     git(tmp_path, "clone", "-q", str(repository), "clone")
     writer = open_writer(tmp_path / "clone")
-    assert writer.history
     newest = writer.history.logged(1)[0][0]
     assert newest.subject == "memory: write user-new.md and 1 more"
     undo_changes(writer, newest.get("Memory-Id"))
@@ -183,7 +181,6 @@ def test_what_the_person_committed_is_not_committed_twice(
     bring_in(typed)
     assert tip(repository) == head
     assert blob(by_hand) in everything_kept(repository)
-    assert automatic.history
     assert automatic.history.kept.list_entries() == []
 
 

@@ -99,7 +99,6 @@ def test_ready_every_write_is_one_commit(store: Path) -> None:
         assert tip(root, "HEAD~1") == head
         assert (done.checkpoint, done.kept) == (None, ())
         entry = writer.history.log_of("Memory-Id")[0] if writer.history else None
-        assert entry
         assert entry.get("Memory-Id") == done.id
         assert git(root, "status", "--porcelain") == "", number
         assert "MEMORY.md" in os.listdir(store)
@@ -139,7 +138,6 @@ def test_in_the_middle_of_something_notes_are_written_and_nothing_is_destroyed(
     act(root)
     writer = open_writer(root)
     refusal = writer.refusal()
-    assert refusal
     assert refusal.hint
     assert add(writer).commit is None
     assert replace(writer, "user-name.md").commit is None
@@ -179,7 +177,6 @@ def test_what_had_to_wait_is_in_the_next_commit(store: Path) -> None:
     }
     assert files[ours].split() == ["user-name.md", "user-one.md"]
     assert files[str(done.checkpoint)].split() == ["MEMORY.md", "user-two.md"], "a hand's"
-    assert writer.history
     assert writer.history.kept.list_entries() == []
 
 
@@ -215,11 +212,7 @@ def test_without_git_notes_are_written_and_nothing_is_destroyed(tmp_path: Path) 
 def test_without_a_git_program_it_is_said_what_to_install(store: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     refusal = open_writer(store.parents[1]).refusal()
-    assert refusal
     assert "git is not installed" in refusal.message
-
-
-# the whole store
 
 
 def test_a_checkpoint_of_all_holds_every_note_as_it_is(store: Path) -> None:
@@ -258,9 +251,6 @@ def test_a_note_that_git_is_told_not_to_see_is_left_out_or_refused(store: Path) 
         assert "user-name.md" not in writer.checkpoint_all(()).digests
         with pytest.raises(RepositoryState, match="assume-unchanged"):
             writer.checkpoint_all(["user-name.md"])
-
-
-# around the write
 
 
 def test_a_file_of_a_persons_under_our_name_stops_the_write(store: Path) -> None:
@@ -314,7 +304,6 @@ def test_a_message_is_utf8_whatever_a_person_writes_in(encoding: str, store: Pat
     writer = open_writer(store.parents[1])
     add(writer, "喜欢.md")
     assert "encoding" not in git(store, "cat-file", "commit", "HEAD").split("\n\n")[0]
-    assert writer.history
     assert writer.history.log_of("Memory-Id")[0].ops == ("change 喜欢.md",)
 
 
@@ -337,9 +326,6 @@ def test_a_failing_git_is_one_sentence_and_nothing_is_changed(store: Path) -> No
         replace(writer, "user-name.md")
     assert {path.name: path.read_bytes() for path in store.iterdir()} == before
     assert not (store.parents[1] / ".git" / "index.lock").exists()
-
-
-# two at once
 
 
 def together(*acts: Callable[[], object]) -> list[int]:
