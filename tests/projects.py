@@ -156,12 +156,17 @@ def say(run: Run) -> Say:
 
 @pytest.fixture
 def ask(run: Run) -> Ask:
-    """The answer of a command with --json, which ends with `code` and has no more to say."""
+    """The answer of a command with --json, which ends with `code` and has no more to say: on
+    standard error stands at most what is in the answer, too."""
 
     def command(*words: str, code: int = 0) -> Any:
         done = run(*words, "--json")
-        assert (done.code, done.err) == (code, ""), (words, done)
-        return json.loads(done.out)
+        assert done.code == code, (words, done)
+        answer = json.loads(done.out)
+        error = answer.get("error") if isinstance(answer, dict) else None
+        said = f"mdmemory: {error['message']} {error['hint']}\n" if error else ""
+        assert done.err == said, words
+        return answer
 
     return command
 

@@ -1,6 +1,5 @@
 """The demo shows what it says: real commands, real git, in a folder of its own."""
 
-import json
 import os
 import re
 import subprocess
@@ -11,10 +10,10 @@ from pathlib import Path
 import pytest
 from citing_projects import CitedProject
 from pace import HUNG
+from projects import Ask, Run, Say, script
 
 from mdmemory import assets
 from mdmemory.cli import main
-from mdmemory.cli.commands import COMMANDS
 
 NOTES = assets.asset_path("templates/demo/notes")
 
@@ -68,24 +67,17 @@ def test_the_demo_shows_the_main_job_from_end_to_end(
     folder, out = played
     steps = shown(out)
     assert list(steps) == STEPS
-    assert {step.split()[2] for step in steps if step.startswith("$ mdmemory")} <= {
-        name for name, _, _ in COMMANDS
-    }
+    assert all(step.count("\n") <= ROWS for step in out.split("\n# ")), "each fits on a screen"
+    extracted = steps["$ mdmemory extract --transcript transcript.json"]
+    assert len(re.findall("^added: ", extracted, re.MULTILINE)) == 3
     compacted = steps["$ mdmemory compact"]
     assert re.search(r"^merge feedback-prefers-pnpm\.md \+ ", compacted, re.MULTILINE)
     assert re.search(r"^flag feedback-indent-with-spaces\.md × ", compacted, re.MULTILINE)
-    assert re.search(
-        r"^- \[ \] c-\w+ \[feedback-indent-with-spaces\]", steps[STEPS[5]], re.MULTILINE
-    )
+    flagged = r"^- \[ \] c-\w+ \[feedback-indent-with-spaces\]"
+    assert re.search(flagged, steps[STEPS[5]], re.MULTILINE)
     assert "4 files changed" in steps[STEPS[6]]
     assert steps["$ mdmemory index --check"].startswith(f"{folder}/mdmemory/billing/MEMORY.md is ")
     assert git(folder / "billing", "status", "--porcelain") == "?? transcript.json\n"
-
-
-def test_each_step_of_the_demo_fits_on_a_screen(played: tuple[Path, str]) -> None:
-    steps = played[1].split("\n# ")
-    assert len(steps) > 10
-    assert all(step.count("\n") <= ROWS for step in steps)
 
 
 def test_the_demo_changes_its_mind_and_one_line_of_the_two_is_left(
@@ -113,39 +105,32 @@ def test_the_demo_forgets_a_note_and_takes_that_back(
 
 
 def test_what_waits_in_the_inbox_of_the_demo_waits_there_afterwards(
-    played: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    played: tuple[Path, str], say: Say
 ) -> None:
     listed = shown(played[1])["$ mdmemory review | cat"]
     assert "this: indent-with-spaces" in listed
     assert "that: indent-python-with-spaces-width" in listed
     (command,) = re.findall(r"^  the inbox .+?mdmemory (--.+)$", played[1], re.MULTILINE)
-    assert main(command.split()) == 0
-    assert capsys.readouterr().out.strip() == listed.strip()
+    assert say(*command.split()).strip() == listed.strip()
 
 
-def test_after_the_demo_every_note_has_its_bytes_again(played: tuple[Path, str]) -> None:
-    store = played[0] / "mdmemory/billing"
-    for note in NOTES.iterdir():
-        assert (store / note.name).read_bytes() == note.read_bytes()
-
-
-def test_the_demo_stores_what_was_asked_and_nothing_else(played: tuple[Path, str]) -> None:
-    extracted = shown(played[1])["$ mdmemory extract --transcript transcript.json"]
-    assert len(re.findall("^added: ", extracted, re.MULTILINE)) == 3
-    before = {note.name for note in NOTES.iterdir()}
-    after = {path.name for path in (played[0] / "mdmemory/billing").glob("*.md")}
+def test_after_the_demo_every_note_has_its_bytes_again_and_what_was_asked_is_added(
+    played: tuple[Path, str],
+) -> None:
+    store, notes = played[0] / "mdmemory/billing", {note.name: note for note in NOTES.iterdir()}
+    for name, note in notes.items():
+        assert (store / name).read_bytes() == note.read_bytes()
     typed = 3  # two about deploys, one about indentation
-    assert len(after - before - {"MEMORY.md", "_CONFLICTS.md"}) == 3 + typed
+    added = {path.name for path in store.glob("*.md")} - {*notes, "MEMORY.md", "_CONFLICTS.md"}
+    assert len(added) == 3 + typed
 
 
 @pytest.mark.slow
 def test_the_demo_is_blind_to_the_callers_settings_and_keeps_them(
     tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MDMEMORY_STORE", "/nowhere")
-    monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "none")
-    monkeypatch.setenv("GIT_DIR", "/nowhere")
-    monkeypatch.setenv("CI", "true")
+    for name in ("MDMEMORY_STORE", "MEMORY_INDEX_MAX_ENTRIES", "GIT_DIR", "CI"):
+        monkeypatch.setenv(name, "/nowhere")
     (empty_home / ".config/mdmemory").mkdir(parents=True)
     (empty_home / ".config/mdmemory/config.toml").write_text("no settings", encoding="utf-8")
     (empty_home / ".gitconfig").write_text("no configuration", encoding="utf-8")
@@ -159,20 +144,19 @@ def test_the_demo_is_blind_to_the_callers_settings_and_keeps_them(
 
 
 def test_without_a_folder_the_demo_makes_one_and_says_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, say: Say
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert main(["demo"]) == 0
+    told = say("demo")
     (folder,) = tmp_path.iterdir()
-    assert f"The demo's home folder is {folder};" in capsys.readouterr().out
+    assert f"The demo's home folder is {folder};" in told
 
 
 def test_without_git_the_demo_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail: Say
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert main(["demo", str(tmp_path / "demo")]) == 1
-    assert "Install git" in capsys.readouterr().err
+    assert "Install git" in fail("demo", str(tmp_path / "demo"))
     assert not (tmp_path / "demo").exists()
 
 
@@ -190,94 +174,73 @@ def inside(cited: CitedProject, monkeypatch: pytest.MonkeyPatch) -> CitedProject
     return cited
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    capsys.readouterr()
-    code = main([*words])
-    out, problems = capsys.readouterr()
-    return code, out, problems
+FRESH = (0, "1 citation in 1 note: 1 fresh.\n", "")
 
 
 def test_what_stands_is_counted_and_what_drifted_is_shown_with_its_lines(
-    inside: CitedProject, capsys: pytest.CaptureFixture[str]
+    inside: CitedProject, run: Run, ask: Ask
 ) -> None:
-    assert said(capsys, "check") == (0, "1 citation in 1 note: 1 fresh.\n", "")
-    assert said(capsys, "check", "--all")[1].startswith(f"project-port.md\n  fresh    {PORT}\n")
+    assert run("check") == FRESH
+    assert run("check", "--all").out.startswith(f"project-port.md\n  fresh    {PORT}\n")
     inside.replace("src/server.py", "8081", "9090")
-    code, out, _ = said(capsys, "check")
-    assert code == 1
-    assert out.startswith(
-        f"project-port.md\n  drifted  {PORT}\n      -PORT = 8081\n      +PORT = 9090\n"
-    )
-    code, out, _ = said(capsys, "check", "port", "--json")
-    answer = json.loads(out)
-    assert (code, answer["ok"], answer["citations"][0]["state"]) == (1, False, "drifted")
-    _, out, problems = said(capsys, "show", "port")
+    code, out, _ = run("check")
+    lines = "      -PORT = 8081\n      +PORT = 9090\n"
+    assert (code, out.startswith(f"project-port.md\n  drifted  {PORT}\n{lines}")) == (1, True)
+    answer = ask("check", "port", code=1)
+    assert (answer["ok"], answer["citations"][0]["state"]) == (False, "drifted")
+    _, out, problems = run("show", "port")
     assert out.endswith("---\n")
     assert "-PORT = 8081" in problems
     assert "mdmemory review project-port keep" in problems
-    assert said(capsys, "review", "port", "keep")[0] == 0
-    assert said(capsys, "check")[0] == 0
-    assert said(capsys, "review", "port", "keep")[0] == 0, "again: no change"
 
 
-def test_the_next_step_that_is_named_settles_it(
-    inside: CitedProject, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_next_step_that_is_named_settles_it(inside: CitedProject, run: Run, say: Say) -> None:
     inside.replace("src/server.py", "8081", "9090")
-    assert "`edit` it, or `review NAME keep` if it holds" in said(capsys, "check")[1]
-    assert said(capsys, "edit", "port", "It listens on port 9090, see src/server.py")[0] == 0
-    assert said(capsys, "check")[0] == 1, "other words alone say nothing of the lines"
-    assert said(capsys, "review", "port", "keep")[0] == 0
-    assert said(capsys, "check") == (0, "1 citation in 1 note: 1 fresh.\n", "")
+    assert "`edit` it, or `review NAME keep` if it holds" in say("check", code=1)
+    say("edit", "port", "It listens on port 9090, see src/server.py")
+    say("check", code=1)  # other words alone say nothing of the lines
+    for _ in range(2):  # again: no change
+        say("review", "port", "keep")
+        assert run("check") == FRESH
 
 
 def test_a_note_that_a_newer_one_replaced_is_checked_by_its_name_alone(
-    inside: CitedProject, capsys: pytest.CaptureFixture[str]
+    inside: CitedProject, run: Run, say: Say
 ) -> None:
     inside.replace("src/server.py", "8081", "9090")
-    assert said(capsys, "check")[0] == 1
+    say("check", code=1)
     fact = "It listens on port 9090, see src/server.py"
-    _, out, _ = said(capsys, "add", fact, "--replaces", "port")
-    assert "It replaces project-port.md" in out
-    assert said(capsys, "check", "--diff", "HEAD")[0] == 0
-    assert said(capsys, "check") == (0, "1 citation in 1 note: 1 fresh.\n", "")
-    assert said(capsys, "check", "port")[0] == 1
+    assert "It replaces project-port.md" in say("add", fact, "--replaces", "port")
+    say("check", "--diff", "HEAD")
+    assert run("check") == FRESH
+    say("check", "port", code=1)
 
 
 def test_add_shows_what_it_cites_and_takes_a_place(
-    inside: CitedProject, capsys: pytest.CaptureFixture[str]
+    inside: CitedProject, say: Say, fail: Say
 ) -> None:
     words = ("add", "Why the server binds", "--cite", "src/server.py#L9-L10", "--cite", "docs/")
-    code, out, _ = said(capsys, *words)
-    assert code == 0
-    assert "cites        src/server.py#L9-L10\ncites        docs/\n" in out
-    code, _, problems = said(capsys, "add", "Why the server waits", "--cite", "src/none.py")
-    assert code == 2
-    assert "could be cited" in problems
+    assert "cites        src/server.py#L9-L10\ncites        docs/\n" in say(*words)
+    none = ("add", "Why the server waits", "--cite", "src/none.py")
+    assert "could be cited" in fail(*none, code=2)
 
 
 def test_outside_a_project_and_for_a_note_of_ones_own_there_is_one_sentence(
-    inside: CitedProject, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:  # fmt: skip
-    main(["add", "I like tea", "--type", "user", "--name", "tea"])
-    code, _, problems = said(capsys, "check", "tea")
-    assert (code, problems.count("\n")) == (1, 1)
+    inside: CitedProject, say: Say, fail: Say, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    say("add", "I like tea", "--type", "user", "--name", "tea")
+    assert fail("check", "tea").count("\n") == 1
     (tmp_path / "nowhere").mkdir()
     monkeypatch.chdir(tmp_path / "nowhere")
-    code, _, problems = said(capsys, "check")
-    assert (code, problems.count("\n")) == (1, 1)
-    assert "only a project's notes cite" in problems
+    told = fail("check")
+    assert (told.count("\n"), "only a project's notes cite" in told) == (1, True)
 
 
 def test_a_hook_stops_a_commit_that_drifts_a_note_and_lets_others_pass(
     inside: CitedProject,
 ) -> None:
-    hook = inside.top / ".git/hooks/pre-commit"
-    hook.parent.mkdir(exist_ok=True)
     command = f'"{sys.executable}" -P -m mdmemory check --diff HEAD'
-    hook.write_text(f"#!/bin/sh\n{command}\n")
-    hook.chmod(0o755)
+    script(inside.top / ".git/hooks/pre-commit", command)
 
     def commit() -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -296,28 +259,23 @@ def test_a_hook_stops_a_commit_that_drifts_a_note_and_lets_others_pass(
 
 
 def test_a_pull_request_tells_what_its_branch_drifts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, say: Say, ask: Ask
 ) -> None:
-    top = tmp_path / "shared"
-    top.mkdir()
-    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=top, check=True, timeout=HUNG)
-    shared = CitedProject(top)
+    shared, clone = CitedProject(repository), tmp_path / "clone"
     shared.write("app.py", "RETRIES = 3\nLIMIT = 20000\n")
     shared.commit()
-    monkeypatch.chdir(top)
-    main(["init", "--shared"])
-    main(["add", "A call is repeated RETRIES times, 3, in app.py", "--name", "retries"])
-    main(["add", "The LIMIT of app.py is 20000", "--name", "limit"])
+    monkeypatch.chdir(repository)
+    say("init", "--shared")
+    say("add", "A call is repeated RETRIES times, 3, in app.py", "--name", "retries")
+    say("add", "The LIMIT of app.py is 20000", "--name", "limit")
     shared.commit()
     shared.git("switch", "-q", "-c", "topic")
     shared.replace("app.py", "RETRIES = 3", "RETRIES = 5")
     shared.commit()
-    clone = tmp_path / "clone"
-    shared.git("clone", "-q", str(top), str(clone))
+    shared.git("clone", "-q", str(repository), str(clone))
     monkeypatch.chdir(clone)
     monkeypatch.setenv("CI", "true")
-    code, out, _ = said(capsys, "check", "--diff", "origin/main", "--json")
-    answer = json.loads(out)
-    assert (code, [each["file"] for each in answer["citations"]]) == (1, ["project-retries.md"])
-    code, out, _ = said(capsys, "check", "--diff", "HEAD")
-    assert (code, out) == (0, "Nothing that the notes cite drifts since HEAD.\n")
+    found = ask("check", "--diff", "origin/main", code=1)["citations"]
+    assert [each["file"] for each in found] == ["project-retries.md"]
+    nothing = "Nothing that the notes cite drifts since HEAD.\n"
+    assert say("check", "--diff", "HEAD") == nothing

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from blocks import steps
 from pace import HUNG
+from projects import Ask, Run, Say
 from scene import Scene
 from stores import BeginStore
 
@@ -37,67 +37,62 @@ def project(begin_store: BeginStore, repository: Path, monkeypatch: pytest.Monke
     return repository
 
 
-Say = Callable[..., str]
-
-
-@pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Say:
-    def run(*words: str, code: int = 0) -> str:
-        assert main(words) == code
-        return capsys.readouterr().out
-
-    return run
-
-
 # --- log ---------------------------------------------------------------------------------------
 
 
 def test_a_long_log_is_cut_and_says_so_unless_a_program_asks(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def shown(*words: str) -> tuple[list[str], str]:
-        assert main(("log", *words)) == 0
-        out, err = capsys.readouterr()
-        return [line.split()[0] for line in out.splitlines() if line.startswith("m-")], err
+        done = run("log", *words)
+        lines = done.out.splitlines()
+        return [line.split()[0] for line in lines if line.startswith("m-")], done.err
 
     every, said = shown()
-    assert len(every) == 3
-    assert said == ""
+    assert (len(every), said) == (3, "")
     monkeypatch.setattr("mdmemory.cli.history.CHANGES", 2)
     newest, said = shown()
     assert newest == every[:2]
     assert "--all" in said
-    assert shown("--all") == (every, "")
-    assert shown("-n", "3") == (every, "")
-    assert main(("log", "--json")) == 0
-    assert [each["id"] for each in json.loads(capsys.readouterr().out)] == every
+    assert shown("--all") == shown("-n", "3") == (every, "")
+    assert [each["id"] for each in json.loads(run("log", "--json").out)] == every
 
 
 # --- what a change did -------------------------------------------------------------------------
 
 
-def test_a_piped_diff_is_unified_and_leaves_the_index_out(project: Path, say: Say) -> None:
+def commit(git: Git, project: Path, subject: str) -> None:
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", subject)
+
+
+def diff_of(ask: Ask, *words: str) -> str:
+    """The diff of one change, which can be taken back by git."""
+    row, *_ = ask("log", *words, "-p")
+    subprocess.run(["git", "apply", "--check", "-R"], input=row["diff"], text=True, check=True)
+    return str(row["diff"])
+
+
+def test_a_piped_diff_is_unified_and_leaves_the_index_out(
+    project: Path, say: Say, ask: Ask
+) -> None:
     Memory.open(project).edit("go-tabs", description="Uses spaces.")
     text = say("log", "-p", "-n", "1")
     assert "\n-description: Uses tabs.\n+description: Uses spaces.\n" in text
     assert "MEMORY.md" not in text
     assert "\x1b" not in text
-    (row,) = json.loads(say("log", "-p", "-n", "1", "--json"))
-    assert row["diff"] in text
-    assert json.loads(say("log", row["id"], "-p", "--json")) == [row]
-    assert json.loads(say("log", "go-tabs", "-p", "--json"))[0]["diff"] == row["diff"]
-    subprocess.run(["git", "apply", "--check", "-R"], input=row["diff"], text=True, check=True)
+    diff = diff_of(ask, "-n", "1")
+    assert diff in text
+    assert diff_of(ask, "go-tabs") == diff
 
 
 def test_a_change_may_be_a_commit_made_by_hand(project: Path, say: Say, git: Git) -> None:
     (project / "notes/memory/a.md").write_text("one\n", encoding="utf-8")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "by a person")
+    commit(git, project, "by a person")
     text = say("log", "HEAD", "-p")
     assert re.match(r"[0-9a-f]{10}  \S+  by a person\n", text)
     assert "+one" in text
     assert "+one" not in say("log", "HEAD")
-    say("log", "nothing-of-that-name", code=1)
 
 
 def at_a_terminal(answer: str, *words: str, **variables: str) -> tuple[int, str]:
@@ -116,54 +111,57 @@ def at_a_terminal(answer: str, *words: str, **variables: str) -> tuple[int, str]
         os.close(follower)
 
 
-def on_a_terminal(*words: str, **variables: str) -> str:
-    """What a command prints when a terminal is at the other end."""
-    return at_a_terminal("\n", *words, TERM="xterm", **variables)[1].removeprefix("\n")
+@pytest.fixture
+def shown(say: Say, monkeypatch: pytest.MonkeyPatch) -> Say:
+    """What `log WORDS -p` prints when a terminal is at the other end."""
+
+    def on_a_terminal(*words: str, colour: bool = False) -> str:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys.stdout, "isatty", lambda: True)
+            patch.setenv("NO_COLOR", "" if colour else "1")
+            return say("log", *words, "-p")
+
+    return on_a_terminal
 
 
-def test_on_a_terminal_the_words_are_coloured(project: Path) -> None:
-    text = on_a_terminal("log", "-p", "-n", "1")
+def test_on_a_terminal_the_words_are_coloured_and_a_chinese_character_is_one(
+    project: Path, shown: Say
+) -> None:
+    text = shown("-n", "1", colour=True)
     assert "\x1b[1mfeedback-go-tabs.md\x1b[0m\n" in text
     assert "Uses \x1b[31;9mtabs\x1b[0m\x1b[32mspaces\x1b[0m in Go." in text
     assert "@@" not in text
-    assert "Uses \x1b[31;9mtabs" in on_a_terminal("log", "go-tabs", "-p")
-    plain = on_a_terminal("log", "-p", "-n", "1", NO_COLOR="1")
+    assert "Uses \x1b[31;9mtabs" in shown("go-tabs", colour=True)
+    plain = shown("-n", "1")
     assert "Uses [-tabs-]{+spaces+} in Go.{+ 喜欢短的回答+}\n" in plain
-
-
-def test_each_character_of_chinese_is_a_word(project: Path) -> None:
     Memory.open(project).edit("go-tabs", body="Uses spaces in Go. 喜欢很短的回答")
-    assert "喜欢{+很+}短的回答\n" in on_a_terminal("log", "-p", "-n", "1", NO_COLOR="1")
+    assert "喜欢{+很+}短的回答\n" in shown("-n", "1")
 
 
-def test_a_note_cannot_write_to_the_terminal(project: Path, git: Git) -> None:
+def test_a_note_cannot_write_to_the_terminal(project: Path, shown: Say, git: Git) -> None:
     (project / "notes/memory/a.md").write_text("one \x1b]0;title\x07 \u202etwo\n", encoding="utf-8")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "by hand")
-    for words in (("log", "HEAD", "-p"), ("log", "a", "-p")):
-        assert "one �]0;title� �two" in on_a_terminal(*words, NO_COLOR="1")
+    commit(git, project, "by hand")
+    for name in ("HEAD", "a"):
+        assert "one �]0;title� �two" in shown(name)
 
 
-def test_titles_say_what_became_of_a_file(project: Path, git: Git, say: Say) -> None:
-    (project / "notes/memory/a.md").write_text("one\n\ntwo\nthree\nfour\nfive\nsix\n" * 2)
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "new")
-    assert on_a_terminal("log", "HEAD", "-p", NO_COLOR="1").splitlines()[1:5] == [
-        "a.md (new)", "{+one+}", "", "{+two+}",
-    ]  # fmt: skip
-    git(project, "mv", "notes/memory/a.md", "notes/memory/b c.md")
-    (project / "notes/memory/b c.md").write_text("one\n\ntwo\nthree\nfour\nfive\nsix\n" * 2 + "x\n")
-    git(project, "commit", "-qam", "moved")
-    assert on_a_terminal("log", "HEAD", "-p", NO_COLOR="1").splitlines()[1:] == [
-        "b c.md (was a.md)", "five", "six", "{+x+}", "",
-    ]  # fmt: skip
-    (row,) = json.loads(say("log", "HEAD", "-p", "--json"))
-    subprocess.run(["git", "apply", "--check", "-R"], input=row["diff"], text=True, check=True)
-    git(project, "rm", "-q", "notes/memory/b c.md")
-    git(project, "commit", "-qm", "gone")
-    (row,) = json.loads(say("log", "HEAD", "-p", "--json"))
-    subprocess.run(["git", "apply", "--check", "-R"], input=row["diff"], text=True, check=True)
-    assert "b c.md (removed)\n[-one-]" in on_a_terminal("log", "HEAD", "-p", NO_COLOR="1")
+def test_titles_say_what_became_of_a_file(project: Path, shown: Say, git: Git, ask: Ask) -> None:
+    store, text = project / "notes/memory", "one\n\ntwo\nthree\nfour\nfive\nsix\n" * 2
+
+    def lines() -> list[str]:
+        diff_of(ask, "HEAD")
+        return shown("HEAD").splitlines()[1:]
+
+    (store / "a.md").write_text(text)
+    commit(git, project, "new")
+    assert lines()[:4] == ["a.md (new)", "{+one+}", "", "{+two+}"]
+    git(store, "mv", "a.md", "b c.md")
+    (store / "b c.md").write_text(text + "x\n")
+    commit(git, project, "moved")
+    assert lines() == ["b c.md (was a.md)", "five", "six", "{+x+}", ""]
+    (store / "b c.md").unlink()
+    commit(git, project, "gone")
+    assert lines()[:2] == ["b c.md (removed)", "[-one-]"]
 
 
 # --- the life of a note ------------------------------------------------------------------------
@@ -181,11 +179,10 @@ def test_the_log_of_a_note_is_a_line_a_version(project: Path, say: Say) -> None:
 
 
 def test_the_log_of_a_note_in_json_has_every_text_and_null_for_a_removal(
-    project: Path, say: Say
+    project: Path, say: Say, ask: Ask
 ) -> None:
     Memory.open(project).remove("go-tabs")
-    rows = json.loads(say("log", "go-tabs", "--json"))
-    (one, *_) = json.loads(say("log", "--json"))
+    rows, (one, *_) = ask("log", "go-tabs"), ask("log")
     assert [sorted(row) for row in rows] == [sorted([*one, "file", "text"])] * 3
     assert {key: rows[0][key] for key in one} == one
     assert [row["kind"] for row in rows] == ["remove", "edit", "add"]
@@ -224,10 +221,10 @@ def test_the_first_note_of_a_repository_can_be_undone(
     monkeypatch.chdir(tmp_path / "new")
     git(Path(), "init", "-q")
     Memory.init()
-    say("add", "tea", "--type", "project", "--description", "Tea at four.", "Tea at four o'clock.")
+    Memory.open().add("tea", type="project", description="Tea at four.", body="Tea at four.")
     assert "Undone: Tea at four.\nremoved: project-tea.md\n" in say("undo")
     assert git(Path(), "status", "--porcelain") == ""
-    say("undo", code=1)
+    assert main(["undo"]) == 1
 
 
 # --- a person's configuration ------------------------------------------------------------------
@@ -253,18 +250,14 @@ def test_a_display_setting_that_git_cannot_parse_stops_no_command_of_ours(
         git(project, "config", name, "bogus(")
         ours = subprocess.run(["git", "log"], cwd=project, capture_output=True, check=False)
         assert ours.returncode, f"git can parse {name}"
-        assert git_view(project) == "edit add", name
+        kinds = [step.kind for step in Memory.open(project).history("go-tabs")]
+        assert kinds == ["edit", "add"], name
     for name in UNPARSABLE:
         git(project, "config", name, "bogus(")
     assert [say(*each) for each in words] == before
     say("compact")
     say("undo")
     assert "Uses tabs in Go." in say("show", "go-tabs")
-
-
-def git_view(project: Path) -> str:
-    """The kinds of a note's steps, by what git tells."""
-    return " ".join(step.kind for step in Memory.open(project).history("go-tabs"))
 
 
 def test_no_git_command_that_obeys_display_settings_is_run() -> None:
@@ -281,14 +274,12 @@ def test_no_git_command_that_obeys_display_settings_is_run() -> None:
 def test_each_command_prints_what_is_written_down(tmp_path: Path) -> None:
     typed = steps((Path(__file__).with_name("history.md")).read_text(encoding="utf-8"))
     assert len(typed) > 10
-    home = (tmp_path / "you").resolve()
-    home.mkdir()
-    Scene(home).follow(typed)
+    (tmp_path / "you").mkdir()
+    Scene((tmp_path / "you").resolve()).follow(typed)
 
 
 # Undo and the inbox over the project's store and the person's: the newest change of both.
 
-Ask = Callable[..., Any]
 TODAY = datetime.now(UTC).date().isoformat()
 
 
@@ -306,23 +297,6 @@ def layers(
     monkeypatch.delenv("GIT_COMMITTER_DATE")
     layers.add("tea", type="user", description="Drinks tea", body="Drinks tea.")
     return layers
-
-
-@pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
-    def run(*words: str, code: int = 0) -> Any:
-        assert main([*words, "--json"]) == code
-        return json.loads(capsys.readouterr().out)
-
-    return run
-
-
-def test_a_plain_undo_takes_back_the_newest_change_of_both_layers(layers: Memory, ask: Ask) -> None:
-    first = ask("undo")
-    assert (first["layer"], first["restored"]) == ("user", ["user-tea.md"])
-    second = ask("undo")
-    assert (second["layer"], second["restored"]) == ("project", ["project-tabs.md"])
-    assert ask("undo", code=1)["error"]["code"] == "not_found"
 
 
 def test_an_id_is_undone_in_the_layer_that_holds_it(layers: Memory, ask: Ask) -> None:
@@ -348,19 +322,21 @@ def test_facts_wait_in_both_layers_and_one_about_the_person_goes_to_their_own_st
 ) -> None:
     assert layers.of_project
     assert layers.of_person
-    facts = {
-        layers.of_project: PendingFact("user", "", "graz", "Lives in Graz", "Lives in Graz.", "s",
-                                    TODAY, ("invented",)),
-        layers.of_person: PendingFact("project", "", "noon", "Deploys at noon", "Deploys at noon.",
-                                   "s", TODAY, ("invented",)),
-    }  # fmt: skip
-    for memory, fact in facts.items():
+
+    def pending(type: str, name: str, text: str) -> PendingFact:
+        return PendingFact(type, "", name, text, f"{text}.", "s", TODAY, ("invented",))
+
+    facts = (
+        pending("user", "graz", "Lives in Graz"),
+        pending("project", "noon", "Deploys at noon"),
+    )
+    for memory, fact in zip((layers.of_project, layers.of_person), facts, strict=True):
         with (writer := memory.opened.writer()).lock_store(), writer.state() as state:
             put_facts(memory.project, state, [fact], TODAY)
     assert {(row["notes"][0]["name"], row["layer"]) for row in ask("review")} == {
         ("graz", "project"), ("noon", "user"),
     }  # fmt: skip
-    graz, noon = (fact.id for fact in facts.values())
+    graz, noon = (fact.id for fact in facts)
     assert "user-graz.md" in ask("review", graz, "keep")["said"]
     assert ask("show", "me/user-graz.md")["layer"] == "user"
     assert "Graz" not in git(layers.of_project.project.root, "log", "-p", "--all")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG, seldom
+from projects import Ask, Run, Say, script
 
 from mdmemory.cli import main
 from mdmemory.memory import Memory
@@ -28,23 +29,14 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
     return root
 
 
-def turn(text: str) -> bytes:
-    """A message, and the end of its turn."""
-    said = {"session": "ses_1", "message": "msg_1", "parts": [{"type": "text", "text": text}]}
+def remember(project: Path) -> None:
+    """A message through the bridge, and the end of its turn."""
+    said = {"session": "ses_1", "message": "msg_1", "parts": [{"type": "text", "text": TEA}]}
     calls = (("message", said), ("idle", {"session": "ses_1"}))
     rows = [{"id": at, "method": name, "params": params} for at, (name, params) in enumerate(calls)]
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
-def transcript(text: str) -> str:
-    said = {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": text}]}
-    return json.dumps({"info": {"id": "ses_1"}, "messages": [said]})
-
-
-def remember(project: Path) -> None:
     subprocess.run(
-        [*MDMEMORY, "bridge"], cwd=project, input=turn(TEA), capture_output=True, check=True,
-        timeout=HUNG,
+        [*MDMEMORY, "bridge"], input="".join(json.dumps(row) + "\n" for row in rows), text=True,
+        cwd=project, capture_output=True, check=True, timeout=HUNG,
     )  # fmt: skip
     assert (project / "notes/memory" / FILE).is_file()
 
@@ -58,15 +50,11 @@ def commit(
     ready, close = tmp_path / "ready", tmp_path / "close"
     for pipe in (ready, close):
         os.mkfifo(pipe)
-    editor = tmp_path / "editor"
-    editor.write_text(f'#!/bin/sh\necho > "{ready}"\nread word < "{close}"\necho theirs > "$1"\n')
-    editor.chmod(0o755)
+    waits = f'echo > "{ready}"\nread word < "{close}"'
+    editor = script(tmp_path / "editor", f'{waits}\necho theirs > "$1"')
     words = ["git", "commit", "-a"]
     if request.param == "hook":
-        hook = project / ".git/hooks/pre-commit"
-        hook.parent.mkdir(exist_ok=True)
-        hook.write_text(f'#!/bin/sh\necho > "{ready}"\nread word < "{close}"\n')
-        hook.chmod(0o755)
+        script(project / ".git/hooks/pre-commit", waits)
         words += ["-m", "theirs"]
     (project / "code.py").write_text("two\n")
     popen = subprocess.Popen(
@@ -97,23 +85,18 @@ def test_the_persons_commit_succeeds_while_the_bridge_writes(
     assert git(project, "status", "--porcelain") == ""
 
 
-def test_status_and_log_name_what_waits(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_and_log_name_what_waits(project: Path, run: Run, say: Say, ask: Ask) -> None:
     remember(project)
-    assert main(["status", "--json"]) == 0
-    (each,) = json.loads(capsys.readouterr().out)["waiting"]
-    assert each["files"] == [FILE]
-    assert main(["status"]) == 0
-    assert f"({FILE}): stored in git" in capsys.readouterr().out
-    assert main(["log", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    (waits,) = ask("status")["waiting"]
+    assert waits["files"] == [FILE]
+    assert f"({FILE}): stored in git" in say("status")
+    rows = ask("log")
     assert [row["waiting"] for row in rows] == [True, False]
-    assert rows[0]["id"] == each["id"]
-    assert main(["log", each["id"], "-p"]) == 0
-    assert "The kitchen has green tea" in capsys.readouterr().out
-    assert main(["add", "cat", "--type", "feedback", "--description", "Has a cat", "Tom."]) == 0
-    assert "Committed now, as it was waiting: memory: remember" in capsys.readouterr().err
-    assert main(["status", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["waiting"] == []
+    assert rows[0]["id"] == waits["id"]
+    assert "The kitchen has green tea" in say("log", waits["id"], "-p")
+    done = run("add", "cat", "--type", "feedback", "--description", "Has a cat", "Tom.")
+    assert "Committed now, as it was waiting: memory: remember" in done.err
+    assert ask("status")["waiting"] == []
 
 
 @pytest.mark.parametrize("words", seldom([["undo"], ["undo", "--session", "ses_1"]], 2))
@@ -125,15 +108,12 @@ def test_undo_of_a_waiting_change_takes_it_back(project: Path, git: Git, words: 
     assert "green tea" in git(project, "show", f"HEAD~1:notes/memory/{FILE}")
 
 
-def test_a_compaction_that_is_due_moves_no_branch(
-    project: Path, git: Git, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_compaction_that_is_due_moves_no_branch(project: Path, git: Git, ask: Ask) -> None:
     head = "---\nname: {0}\ndescription: Uses tabs.\nmetadata:\n  type: user\n---\n\nUses tabs.\n"
     for name in ("one", "two"):
         (project / f"notes/memory/user-{name}.md").write_text(head.format(name))
     before = git(project, "rev-parse", "HEAD")
-    assert main(["compact", "--if-due", "--json"]) == 0
-    done = json.loads(capsys.readouterr().out)
+    done = ask("compact", "--if-due")
     assert (done["outcome"], done["commit"]) == ("applied", None)
     assert git(project, "rev-parse", "HEAD") == before
     assert not (project / "notes/memory/user-two.md").exists()
@@ -145,8 +125,9 @@ def test_a_compaction_that_is_due_moves_no_branch(
 def test_a_session_that_is_read_in_the_background_moves_no_branch(
     project: Path, tmp_path: Path, git: Git, after: list[str], moves: bool
 ) -> None:
+    said = {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": TEA}]}
     file = tmp_path / "session.json"
-    file.write_text(transcript(TEA))
+    file.write_text(json.dumps({"info": {"id": "ses_1"}, "messages": [said]}))
     before = git(project, "rev-parse", "HEAD")
     done = subprocess.run(
         [*MDMEMORY, "extract", "--transcript", str(file), *after], cwd=project, check=True,
@@ -159,11 +140,7 @@ def test_a_session_that_is_read_in_the_background_moves_no_branch(
 
 def test_what_git_itself_starts_moves_no_branch(project: Path, git: Git) -> None:
     remember(project)
-    program = " ".join(MDMEMORY)
-    hook = project / ".git/hooks/post-commit"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\n{program} index\n")
-    hook.chmod(0o755)
+    script(project / ".git/hooks/post-commit", " ".join([*MDMEMORY, "index"]))
     git(project, "commit", "-q", "--allow-empty", "-m", "theirs")
     assert git(project, "log", "-1", "--format=%s") == "theirs\n"
     assert len(Memory.open(project).waiting()) == 1

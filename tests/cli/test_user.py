@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG, seldom
+from projects import Ask, Run, Say, script
+from stores import BeginStore
 
-from mdmemory.cli import main
-
+Git = Callable[..., str]
+Editor = Callable[[str], Path]
 ADD = ("add", "tea", "--type", "feedback", "--description", "Drinks tea", "Green tea, no sugar.")
 
 
@@ -21,21 +23,12 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
     return root
 
 
-@pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
-    """Runs a command; its exit code and all that it said."""
-
-    def run(*words: str) -> tuple[int, str]:
-        capsys.readouterr()
-        code = main(words)
-        out, err = capsys.readouterr()
-        return code, out + err
-
-    return run
+def notes() -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in Path("notes/memory").glob("*.md")}
 
 
 @pytest.fixture
-def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Path]:
+def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Editor:
     """A person's editor that is this shell script, or for "" none that can be started; the folder
     that its copies are in."""
     monkeypatch.setattr("mdmemory.cli.notes.is_terminal", lambda: True)
@@ -43,10 +36,9 @@ def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], P
     copies.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(copies))
 
-    def write(script: str) -> Path:
-        path = tmp_path / "editor"
-        path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        path.chmod(0o755 if script else 0o644)
+    def write(text: str) -> Path:
+        path = script(tmp_path / "editor", text)
+        path.chmod(0o755 if text else 0o644)
         monkeypatch.setenv("EDITOR", str(path))
         return copies
 
@@ -80,21 +72,19 @@ def test_a_closed_or_full_stream_is_no_crash(
 
 
 @pytest.mark.parametrize(
-    ("script", "says", "copies_left"),
+    ("text", "says", "copies_left"),
     [
         (': > "$1"', "empty file", 0), (r'printf "\377\376\300" > "$1"', "no UTF-8 text", 1),
         ("exit 1", "editor failed", 1), ("", "cannot be started", 1),
     ],
 )  # fmt: skip
 def test_an_editor_that_fails_or_leaves_no_text_changes_nothing(
-    project: Path, say: Callable[..., tuple[int, str]], editor: Callable[[str], Path],
-    script: str, says: str, copies_left: int,
-) -> None:  # fmt: skip
-    copies = editor(script)
-    before = Path("notes/memory/feedback-tea.md").read_bytes()
-    code, said = say("edit", "tea")
-    assert (code, says in said) == (1, True), said
-    assert Path("notes/memory/feedback-tea.md").read_bytes() == before
+    project: Path, run: Run, editor: Editor, text: str, says: str, copies_left: int
+) -> None:
+    copies, before = editor(text), notes()
+    done = run("edit", "tea")
+    assert (done.code, says in done.err) == (1, True), done
+    assert notes() == before
     assert len(list(copies.iterdir())) == copies_left
 
 
@@ -102,88 +92,126 @@ def test_an_editor_that_fails_or_leaves_no_text_changes_nothing(
     "words", [("add", "door", "--type", "feedback", "--description", "The door"), ("edit", "tea")]
 )
 def test_what_a_note_may_not_hold_is_kept_beside_after_the_editor(
-    project: Path, say: Callable[..., tuple[int, str]], editor: Callable[[str], Path],
-    words: tuple[str, ...],
-) -> None:  # fmt: skip
-    editor('echo "password: hunter2hunter2" >> "$1"')
-    before = {path: path.read_bytes() for path in Path("notes/memory").glob("*.md")}
-    code, said = say(*words)
-    kept = Path(said.split("Your text is in ")[1].split(". ")[0])
-    assert "hunter2" in kept.read_text(encoding="utf-8")
-    assert code == 1
-    assert {path: path.read_bytes() for path in Path("notes/memory").glob("*.md")} == before
-
-
-def test_a_name_is_judged_before_the_editor_opens(
-    project: Path, say: Callable[..., tuple[int, str]], editor: Callable[[str], Path]
+    project: Path, fail: Say, editor: Editor, words: tuple[str, ...]
 ) -> None:
+    editor('echo "password: hunter2hunter2" >> "$1"')
+    before = notes()
+    kept = Path(fail(*words).split("Your text is in ")[1].split(". ")[0])
+    assert "hunter2" in kept.read_text(encoding="utf-8")
+    assert notes() == before
+
+
+def test_a_name_is_judged_before_the_editor_opens(project: Path, fail: Say, editor: Editor) -> None:
     copies = editor("echo written")
-    assert say("add", "../../door", "--type", "feedback", "--description", "The door")[0] == 1
+    fail("add", "../../door", "--type", "feedback", "--description", "The door")
     assert not list(copies.iterdir())
 
 
-def test_what_could_not_be_committed_says_why(
-    project: Path, say: Callable[..., tuple[int, str]]
-) -> None:
+def test_what_could_not_be_committed_says_why(project: Path, run: Run) -> None:
     subprocess.run(["git", "checkout", "-q", "--detach"], check=True)
-    code, said = say("edit", "tea", "Black tea, no sugar.")
-    assert (code, "not committed" in said, "git switch" in said) == (0, True, True), said
+    done = run("edit", "tea", "Black tea, no sugar.")
+    said = done.out + done.err
+    assert (done.code, "not committed" in said, "git switch" in said) == (0, True, True), said
 
 
-def test_an_undo_says_which_notes_went_and_which_came_back(
-    project: Path, say: Callable[..., tuple[int, str]]
-) -> None:
+def test_an_undo_says_which_notes_went_and_which_came_back(project: Path, say: Say) -> None:
     Path("talk.txt").write_text("User: remember: the office is in Graz\n", encoding="utf-8")
-    assert say("extract", "--transcript", "talk.txt")[0] == 0
-    assert "removed: " in say("undo")[1]
-    assert "No new request" in say("extract", "--transcript", "talk.txt")[1]
+    say("extract", "--transcript", "talk.txt")
+    assert "removed: " in say("undo")
+    assert "No new request" in say("extract", "--transcript", "talk.txt")
     say("forget", "tea")
-    assert "restored: feedback-tea.md" in say("undo")[1]
+    assert "restored: feedback-tea.md" in say("undo")
 
 
-def test_a_dry_run_names_the_store_that_would_be_made(
-    tmp_path: Path, say: Callable[..., tuple[int, str]]
+def test_a_dry_run_names_the_store_that_would_be_made(empty_home: Path, say: Say) -> None:
+    assert "/mdmemory/me." in say("init", "--user", "--dry-run")
+    assert [*empty_home.iterdir()] == []
+
+
+def test_a_message_needs_no_quotes_to_be_explained(project: Path, say: Say) -> None:
+    words = "Remember that we deploy on Tuesdays"
+    assert "we deploy on Tuesdays" in say("explain", *words.split())
+
+
+def test_a_folder_that_is_not_there_or_was_removed_under_the_person_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail: Say
 ) -> None:
-    _, said = say("init", "--user", "--dry-run")
-    assert "/mdmemory/me." in said
-
-
-def test_a_message_needs_no_quotes_to_be_explained(
-    project: Path, say: Callable[..., tuple[int, str]]
-) -> None:
-    said = say("explain", "Remember", "that", "we", "deploy", "on", "Tuesdays")[1]
-    assert "we deploy on Tuesdays" in said
-
-
-def test_nothing_is_taken_out_of_a_folder_that_is_not_there(
-    tmp_path: Path, say: Callable[..., tuple[int, str]]
-) -> None:
-    code, said = say("init", str(tmp_path / "none"), "--remove")
-    assert (code, "No such folder" in said) == (1, True), said
-
-
-@pytest.mark.parametrize("command", ["list", "init"])
-def test_a_folder_that_was_removed_under_the_person_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, say: Callable[..., tuple[int, str]],
-    command: str,
-) -> None:  # fmt: skip
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-    code, said = say(command)
+    assert "No such folder" in fail("init", str(tmp_path / "none"), "--remove")
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    said = [fail("list"), fail("init")]
     monkeypatch.chdir(tmp_path)
-    assert (code, "was removed" in said) == (1, True), said
+    assert all("was removed" in each for each in said)
 
 
 def test_words_that_begin_with_a_dash_can_be_asked_for(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    repository: Path, monkeypatch: pytest.MonkeyPatch, say: Say
 ) -> None:
     monkeypatch.chdir(repository)
-    assert main(["init", "--shared"]) == 0
-    words = ["--type", "feedback", "--description", "Runs it with -tea", "-v"]
-    assert main(["--store", ".", "add", "dash", *words[:-1], "--", words[-1]]) == 0
-    for asked in (["--", "-tea"], ["-k", "3", "--", "-tea"], ["runs", "--", "-tea"]):
-        capsys.readouterr()
-        assert main(["search", *asked]) == 0
-        assert "feedback-dash.md" in capsys.readouterr().out
+    say("init", "--shared")
+    words = ("--type", "feedback", "--description", "Runs it with -tea", "--", "-v")
+    say("--store", ".", "add", "dash", *words)
+    for asked in ("-- -tea", "-k 3 -- -tea", "runs -- -tea"):
+        assert "feedback-dash.md" in say("search", *asked.split())
+
+
+# --- a store that goes to another place ----------------------------------------------------------
+
+
+@pytest.fixture
+def begun(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with an empty store."""
+    begin_store()
+    monkeypatch.chdir(repository)
+    return repository
+
+
+def test_a_moved_store_is_told_with_what_is_left_to_commit(
+    begun: Path, empty_home: Path, git: Git, say: Say, ask: Ask
+) -> None:
+    target = empty_home / "mdmemory" / "project"
+    would = f"Would move {begun / 'notes/memory'} to {target}, with "
+    assert say("move", "--dry-run").startswith(would)
+    told = say("move")
+    assert told.startswith(f"The store is {target} now, with ")
+    (command,) = [line.strip() for line in told.splitlines() if line.startswith("  git ")]
+    git(begun, *command.split()[3:])
+    git(begun, "commit", "-q", "-m", "the memory moved")
+    assert git(begun, "status", "--porcelain") == ""
+    assert ask("status")["store"] == str(target)
+    assert "lies there already" in say("move", "--dry-run")
+
+
+def test_the_json_of_move(begun: Path, ask: Ask) -> None:
+    told = ask("move", "--to", "here", "--folder", "own")
+    assert told["removal"].endswith(" rm -r -q --cached -- notes/memory mdmemory.toml")
+    assert {key: told[key] for key in ("from", "to", "kept", "commits")} == {
+        "from": str(begun / "notes/memory"), "to": str(begun / "own"), "kept": [], "commits": 1,
+    }  # fmt: skip
+
+
+def test_opencodes_files_in_the_project_are_taken_out_after_a_move_and_not_made_again(
+    begun: Path, say: Say, fail: Say
+) -> None:
+    say("init", "--opencode")
+    assert (begun / ".opencode/plugin/mdmemory.ts").exists()
+    assert "`mdmemory init --remove`" in say("move")
+    say("init", "--remove")
+    assert not [*begun.glob(".opencode/**/*.*")]
+    for more in ((), ("--dry-run",)):
+        assert "`mdmemory setup opencode`" in fail("init", "--opencode", *more, code=2)
+    assert not (begun / "notes").exists()
+
+
+def test_a_store_inside_a_project_that_has_one_elsewhere_says_how_its_notes_come_along(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, say: Say
+) -> None:
+    monkeypatch.chdir(repository)
+    say("init")
+    say("add", "The harbour crane is booked by radio.")
+    *_, hint = say("init", "--shared").splitlines()
+    assert "the project's store until now, keeps its 1 note." in hint
+    say(*hint.partition("`mdmemory ")[2].partition("`")[0].split())
+    assert "The harbour crane is booked by radio" in say("list")
+    assert "until now" not in say("init", "--shared")

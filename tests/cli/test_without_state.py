@@ -11,21 +11,17 @@ from pathlib import Path
 
 import pytest
 from pace import seldom
+from projects import Run, Say
 
-from mdmemory.cli import main
 from mdmemory.errors import GOING_ON
 from mdmemory.hosts.background import Log, Starter
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.memory import Memory
 
 USER = ("--type", "feedback", "--description")
-TALK = {
-    "info": {"id": "ses_1", "title": "Talk"},
-    "messages": [
-        {"info": {"id": "msg_1", "role": "user"},
-         "parts": [{"type": "text", "text": "remember: the office is in Graz"}]}
-    ],
-}  # fmt: skip
+SAID = [{"type": "text", "text": "remember: the office is in Graz"}]
+ASKED = {"info": {"id": "msg_1", "role": "user"}, "parts": SAID}
+TALK = {"info": {"id": "ses_1", "title": "Talk"}, "messages": [ASKED]}
 READING = (("list",), ("search", "one"), ("status",), ("log",), ("review",))
 WRITING = (
     ("compact", "--if-due"), ("compact",), ("extract", "--transcript", "talk.json"),
@@ -33,16 +29,14 @@ WRITING = (
     ("edit", "one", "--description", "Something else"), ("forget", "two"), ("undo",), ("init",),
 )  # fmt: skip
 STATE = ".mdmemory/state.db"
+Put = Callable[[Path, Path], None]
 
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory, begin: Callable[..., None]) -> Path:
     root = tmp_path_factory.mktemp("template") / "project"
-    begin(
-        root,
-        ("mdmemory", "add", "one", *USER, "One thing", "Body one."),
-        ("mdmemory", "add", "two", *USER, "Other thing", "Body two."),
-    )
+    one = ("mdmemory", "add", "one", *USER, "One thing", "Body one.")
+    begin(root, one, ("mdmemory", "add", "two", *USER, "Other thing", "Body two."))
     (root / "talk.json").write_text(json.dumps(TALK), encoding="utf-8")
     (root / STATE).unlink(missing_ok=True)
     return root
@@ -121,30 +115,26 @@ def outside(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("put", seldom(WAYS, 4))
 def test_every_command_goes_on_without_state_and_says_so_once(
-    project: Path, outside: Path, put: Callable[[Path, Path], None],
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    project: Path, outside: Path, put: Put, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(project, outside)
     before = seen(outside)
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     for words in (*READING, *WRITING):
-        assert main([*words, "--json"]) == 0, (words, capsys.readouterr().err)
-        out, err = capsys.readouterr()
-        assert "error" not in json.loads(out)
+        code, out, err = run(*words, "--json")
+        assert (code, "error" in json.loads(out)) == (0, False), (words, err)
         assert err.count(GOING_ON) <= 1
         if words[0] in ("status", "compact", "extract"):
             assert GOING_ON in err, words
             assert any(f"`{step} " in err for step in ("rm", "mv", "git rm -r --cached"))
     assert seen(outside) == before
-    assert main(["doctor", "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)["findings"]
-    assert "state" in {each["check"] for each in found}
+    code, out, _ = run("doctor", "--json")
+    found = json.loads(out)["findings"]
+    assert (code, "state" in {each["check"] for each in found}) == (1, True)
 
 
 @pytest.mark.parametrize("put", seldom(WAYS, 4))
-def test_the_bridge_goes_on_without_state(
-    project: Path, outside: Path, put: Callable[[Path, Path], None]
-) -> None:
+def test_the_bridge_goes_on_without_state(project: Path, outside: Path, put: Put) -> None:
     put(project, outside)
     before, log = seen(outside), Log()
     start = Starter(lambda: ["false"], project)
@@ -160,15 +150,13 @@ def test_the_bridge_goes_on_without_state(
 
 
 def test_what_a_repository_brings_as_the_heads_of_notes_is_not_believed(
-    project: Path, git: Callable[..., str], capsys: pytest.CaptureFixture[str]
+    project: Path, git: Callable[..., str], say: Say
 ) -> None:
-    main(["list"])
+    say("list")
     catalog = project / ".mdmemory/catalog"
     assert b"One thing" in catalog.read_bytes()
     git(project, "add", "-f", ".mdmemory")
     stamp = catalog.stat().st_mtime_ns
     (project / "notes/memory/feedback-one.md").write_text("Another text.\n", encoding="utf-8")
-    capsys.readouterr()
-    assert main(["list", "--json"]) == 0
-    assert "Another text." in capsys.readouterr().out
+    assert "Another text." in say("list")
     assert catalog.stat().st_mtime_ns == stamp
