@@ -57,16 +57,9 @@ class Assistant:
 
     def environment(self) -> dict[str, str]:
         """All variables that the client has: nothing of this machine's but PATH."""
-        usual = {
-            "HOME": str(self.home),
-            "PWD": str(self.project),
-            "PATH": os.environ["PATH"],
-            "LANG": "C.UTF-8",
-            "TERM": "xterm-256color",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "HTTPS_PROXY": NOWHERE,
-            "NO_PROXY": "127.0.0.1,localhost",
-        }
+        usual = {"HOME": str(self.home), "PWD": str(self.project), "PATH": os.environ["PATH"]}
+        usual |= {"LANG": "C.UTF-8", "TERM": "xterm-256color", "GIT_CONFIG_GLOBAL": os.devnull}
+        usual |= {"HTTPS_PROXY": NOWHERE, "NO_PROXY": "127.0.0.1,localhost"}
         return usual | self.known() | self._more
 
     def known(self) -> dict[str, str]:
@@ -155,7 +148,7 @@ class Claude(Assistant):
         known["customApiKeyResponses"] = {"approved": ["none"], "rejected": []}
         folder = known.setdefault("projects", {}).setdefault(str(self.project), {})
         folder |= {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
-        file.write_text(json.dumps(known, indent=2), encoding="utf-8")
+        file.write_text(json.dumps(known, indent=2), "utf-8")
         return []
 
     def known(self) -> dict[str, str]:
@@ -194,17 +187,9 @@ class Codex(Assistant):
         return [word for each in said for word in ("-c", each)]
 
     def words(self, prompt: str, more: tuple[str, ...], *, again: bool) -> list[str]:
-        trusted = ["--dangerously-bypass-hook-trust"] if self.trusts else []
         resumed = ["resume", "--last"] if again else []
-        return [
-            "exec",
-            *self.settings(),
-            *trusted,
-            "--skip-git-repo-check",
-            *more,
-            *resumed,
-            prompt,
-        ]
+        said = [*self.settings(), *self._trusting(), "--skip-git-repo-check", *more]
+        return ["exec", *said, *resumed, prompt]
 
     def _trusting(self) -> list[str]:
         return ["--dangerously-bypass-hook-trust"] if self.trusts else []

@@ -14,7 +14,6 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from fake_server import MODEL
@@ -33,19 +32,11 @@ def environment(project: Path, home: Path, url: str) -> dict[str, str]:
 
     PWD counts: the client takes a session's folder from it, not from the real one.
     """
-    config = {
-        "provider": {
-            PROVIDER: {
-                "npm": "@ai-sdk/openai-compatible",
-                "name": "Fake",
-                "options": {"baseURL": url, "apiKey": "none"},
-                "models": {MODEL: {"limit": {"context": 200_000, "output": 8_000}}},
-            }
-        },
-        "model": f"{PROVIDER}/{MODEL}",
-        "small_model": f"{PROVIDER}/{MODEL}",
-        "share": "disabled",
-    }
+    fake = {"npm": "@ai-sdk/openai-compatible", "name": "Fake"}
+    fake |= {"options": {"baseURL": url, "apiKey": "none"}}
+    fake |= {"models": {MODEL: {"limit": {"context": 200_000, "output": 8_000}}}}
+    config = {"provider": {PROVIDER: fake}, "share": "disabled"}
+    config |= dict.fromkeys(("model", "small_model"), f"{PROVIDER}/{MODEL}")
     return {
         "HOME": str(home),
         "PWD": str(project),
@@ -83,14 +74,10 @@ class OpenCode:
     def __enter__(self) -> OpenCode:
         with self.log.open("wb") as log:
             # A session of its own, so that its children can be ended with it.
+            words = [PROGRAM, "serve", "--hostname", "127.0.0.1", "--port", "0"]
+            streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": subprocess.STDOUT}
             self._process = subprocess.Popen(
-                [PROGRAM, "serve", "--hostname", "127.0.0.1", "--port", "0"],
-                cwd=self.project,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+                words, cwd=self.project, env=self._environment, start_new_session=True, **streams
             )
         try:
             self._url = self._wait_until_ready()
@@ -99,12 +86,7 @@ class OpenCode:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.stop()
 
     def stop(self) -> None:
@@ -138,24 +120,13 @@ class OpenCode:
         """Run a command, as `/name arguments` in the client does, and wait for the turn's end."""
         self._post(f"/session/{session}/command", {"command": name, "arguments": arguments})
 
-    def export(self, session: str) -> str:
-        """What `opencode export` prints for a session: JSON."""
-        return self.run("export", session)
-
     def run(self, *words: str) -> str:
         """What another command of the client prints, in the same project and home."""
-        done = subprocess.run(
-            [PROGRAM, *words],
-            cwd=self.project,
-            env=self._environment,
-            timeout=STEP,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        streams = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+        how = {"cwd": self.project, "env": self._environment, "timeout": STEP, **streams}
+        done = subprocess.run([PROGRAM, *words], check=False, **how)
         assert done.returncode == 0, done.stderr
-        return done.stdout
+        return str(done.stdout)
 
     def _wait_until_ready(self) -> str:
         end = time.monotonic() + READY
@@ -172,26 +143,9 @@ class OpenCode:
         """Let the client compact a session: what was said becomes a summary by the model."""
         self._post(f"/session/{session}/summarize", {"providerID": PROVIDER, "modelID": MODEL})
 
-    def delete(self, session: str) -> None:
-        """Delete a session and all that was said in it."""
-        self._ask("DELETE", f"/session/{session}")
-
     def messages(self, session: str) -> Any:
         """The messages of a session, each with its parts, as the client stores them."""
         return self._ask("GET", f"/session/{session}/message")
-
-    def processes(self, word: str) -> list[int]:
-        """The children of the client that have `word` among their arguments (Linux)."""
-        found = []
-        for folder in Path("/proc").glob("[0-9]*"):
-            try:
-                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-                words = (folder / "cmdline").read_bytes().decode().split("\0")
-            except OSError:  # it ended meanwhile
-                continue
-            if parent == self._process.pid and word in words:
-                found.append(int(folder.name))
-        return found
 
     def events(self) -> Iterator[dict[str, Any]]:
         """What the client tells its screens from now on, until it ends."""

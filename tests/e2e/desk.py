@@ -8,7 +8,6 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from assistants import ASSISTANTS, Assistant, Ran
@@ -89,15 +88,17 @@ class Desk:
         """What our command prints."""
         return self.run(PROGRAM, *words, folder=folder)
 
+    def listed(self) -> list[dict[str, Any]]:
+        """All notes that count, of both layers."""
+        return list(json.loads(self.mdmemory("list", "--json")))
+
     def notes(self) -> list[str]:
-        """The descriptions of all notes that count, of both layers."""
-        listed: list[dict[str, Any]] = json.loads(self.mdmemory("list", "--json"))
-        return [each["description"] for each in listed]
+        """Their descriptions."""
+        return [each["description"] for each in self.listed()]
 
     def name_of(self, description: str) -> str:
         """The name of the note that has this description."""
-        listed: list[dict[str, Any]] = json.loads(self.mdmemory("list", "--json"))
-        (found,) = [each["name"] for each in listed if each["description"] == description]
+        (found,) = [each["name"] for each in self.listed() if each["description"] == description]
         return str(found)
 
     def transcript(self, name: str) -> Transcript:
@@ -145,17 +146,11 @@ class Desk:
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 known = (folder / "environ").read_bytes().split(b"\0")
-                words = (
-                    (folder / "cmdline")
-                    .read_bytes()
-                    .decode("utf-8", "replace")
-                    .replace("\0", " ")
-                    .strip()
-                )
+                words = (folder / "cmdline").read_bytes().decode("utf-8", "replace")
             except OSError:  # it ended meanwhile, or is another user's
                 continue
             if words and any(mark in known for mark in marks):
-                found[int(folder.name)] = words
+                found[int(folder.name)] = words.replace("\0", " ").strip()
         return {pid: line for pid, line in found.items() if ("bridge" in line) == bridges}
 
     def settle(self) -> None:
@@ -166,10 +161,8 @@ class Desk:
         """End the bridges, or all else, without a word of warning; how many there were."""
         pids = list(self.processes(bridges=bridges))
         for pid in pids:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         until(lambda: not set(pids) & set(self.processes(bridges=bridges)))
         return len(pids)
 
@@ -184,12 +177,7 @@ class Desk:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         for bridges in (False, True, False):
             self.end(bridges=bridges)
             time.sleep(0.05)

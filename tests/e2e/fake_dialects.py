@@ -1,52 +1,19 @@
 """Three protocols that assistants speak to a model: how a request is read, how an answer is said.
 
 Messages (Anthropic), Responses (OpenAI) and generateContent (Google). Answers are as small as the
-clients take them.
+clients take them. Bodies are those of requests; a call names a tool that the request offers. Of
+each the `system` says the texts that are not the person's, `users` those said as the user without
+results of tools, `results` what tools answered so far, and `tools` the names of those offered.
 """
 
 import json
 from collections.abc import Iterator
 from itertools import count
-from typing import Protocol
 
 from fake_http import Answer, Body
 
 TOKENS = 100  # what each request is said to have cost, and ten for the answer
 _ids = count(1)
-
-
-class Dialect(Protocol):
-    """One protocol. Bodies are those of requests; a call names a tool that the request offers."""
-
-    name: str
-
-    def serves(self, path: str) -> bool:
-        """Whether a conversation is spoken at this path."""
-        ...
-
-    def system(self, body: Body) -> list[str]:
-        """The texts that are not the person's: instructions, and what a client adds as such."""
-        ...
-
-    def users(self, body: Body) -> list[str]:
-        """The texts said as the user, without results of tools."""
-        ...
-
-    def results(self, body: Body) -> list[str]:
-        """What tools answered so far."""
-        ...
-
-    def tools(self, body: Body) -> list[str]:
-        """The names of the tools that are offered."""
-        ...
-
-    def whole(self, body: Body, answer: Answer) -> Body:
-        """An answer in one piece."""
-        ...
-
-    def events(self, body: Body, answer: Answer) -> Iterator[bytes]:
-        """An answer as server-sent events."""
-        ...
 
 
 def strings(value: object) -> Iterator[str]:
@@ -123,11 +90,8 @@ class Messages:
                 {"type": "content_block_stop", "index": index},
             ]
         ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-        usage = {"output_tokens": 10}
-        told += [
-            {"type": "message_delta", "delta": ended, "usage": usage},
-            {"type": "message_stop"},
-        ]
+        told.append({"type": "message_delta", "delta": ended, "usage": {"output_tokens": 10}})
+        told.append({"type": "message_stop"})
         yield from (_event(each, each["type"]) for each in told)
 
 
@@ -235,11 +199,8 @@ class Generate:
         return ["\n".join(strings(p["functionResponse"].get("response"))) for p in parts]
 
     def tools(self, body: Body) -> list[str]:
-        return [
-            each["name"]
-            for tool in body.get("tools") or []
-            for each in tool.get("functionDeclarations", [])
-        ]
+        listed = [each.get("functionDeclarations", []) for each in body.get("tools") or []]
+        return [each["name"] for declared in listed for each in declared]
 
     def whole(self, body: Body, answer: Answer) -> Body:
         calls = [
@@ -263,10 +224,11 @@ class Generate:
         return [part for each in said for part in each.get("parts", [])]
 
 
+Dialect = Messages | Responses | Generate
 DIALECTS: tuple[Dialect, ...] = (Messages(), Responses(), Generate())
 
 
-def _calls(dialect: Dialect, body: Body, answer: Answer) -> list[tuple[str, Body]]:
+def _calls(dialect: "Dialect", body: Body, answer: Answer) -> list[tuple[str, Body]]:
     names = dialect.tools(body)
     return [(offered(name, names), arguments) for name, arguments in answer.calls]
 

@@ -25,8 +25,10 @@ class Place(NamedTuple):
     home: Path
 
     def log(self) -> str:
+        """What the bridge logged, but for what a busy machine alone has it say."""
         file = self.project / ".mdmemory/bridge.log"
-        return file.read_text(encoding="utf-8") if file.exists() else ""
+        lines = file.read_text("utf-8").splitlines() if file.exists() else []
+        return "\n".join(line for line in lines if "search took longer" not in line)
 
 
 def make(folder: Path) -> Place:
@@ -54,7 +56,7 @@ def plug(project: Path, home: Path, command: list[str] | None = None) -> None:
     file = project / ".opencode/plugin/mdmemory.ts"
     file.parent.mkdir(parents=True, exist_ok=True)
     index = f"../../{STORE}/MEMORY.md"
-    file.write_text(plugin_source(command or [str(PROGRAM)], [index]), encoding="utf-8")
+    file.write_text(plugin_source(command or [str(PROGRAM)], [index]), "utf-8")
 
 
 def spare_npm(folder: Path) -> None:
@@ -62,9 +64,9 @@ def spare_npm(folder: Path) -> None:
     there is a plugin it runs npm otherwise, which takes 90 s without a network."""
     wanted = {"dependencies": {"@opencode-ai/plugin": "1.18.33"}}
     (folder / "node_modules").mkdir(parents=True, exist_ok=True)
-    (folder / "package.json").write_text(json.dumps(wanted), encoding="utf-8")
+    (folder / "package.json").write_text(json.dumps(wanted), "utf-8")
     lock = {"lockfileVersion": 3, "packages": {"": wanted}}
-    (folder / "package-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    (folder / "package-lock.json").write_text(json.dumps(lock), "utf-8")
 
 
 def mdmemory(project: Path, *words: str, text: str | None = None) -> str:
@@ -75,19 +77,6 @@ def mdmemory(project: Path, *words: str, text: str | None = None) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
-
-
-def processes(home: Path) -> list[str]:
-    """The command lines of all that was started from a client with this home (Linux)."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"HOME={home}".encode() in (folder / "environ").read_bytes().split(b"\0"):
-                words = (folder / "cmdline").read_bytes().decode().rstrip("\0")
-                found.append(words.replace("\0", " "))
-        except OSError:  # it ended meanwhile, or is another user's
-            continue
-    return [line for line in found if line]
 
 
 def until(look: Callable[[], _T], seconds: float = HUNG) -> _T:

@@ -9,7 +9,6 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 
 from pace import HUNG
 
@@ -35,12 +34,7 @@ class Terminal:
         self.tmux("set-option", "-g", "remain-on-exit", "on")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.tmux("kill-server")
 
     def tmux(self, *words: str) -> str:

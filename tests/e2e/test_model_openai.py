@@ -50,7 +50,7 @@ def words(server: FakeServer, repository: Path, monkeypatch: pytest.MonkeyPatch)
         for n, part in enumerate([[{"type": "text", "text": text}] for text in (ASKED, SAID)], 1)
     ]
     talk = {"info": {"id": SESSION, "title": "t"}, "messages": messages}
-    Path("talk.json").write_text(json.dumps(talk), encoding="utf-8")
+    Path("talk.json").write_text(json.dumps(talk), "utf-8")
     return ("extract", "--transcript", "talk.json")
 
 

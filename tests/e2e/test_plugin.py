@@ -1,34 +1,29 @@
-"""The plugin in the real client: what a person says is kept, and nothing of ours stops a turn."""
+"""The plugin in the real client: what a person says is kept, and nothing of ours stops a turn.
+
+And what `mdmemory init --opencode` and the snippet of docs/clients.md promise, in the same client.
+"""
 
 import json
-import os
-import signal
-import subprocess
+import re
 import threading
-import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from client import PROGRAM, OpenCode, environment
-from fake_server import Answer, Body, FakeServer, system_text, user_texts
-from pace import HUNG
-from plugged import STORE, Place, make, mdmemory, processes, until
-from terminal import HAS_TMUX, Terminal
-from terminal import MISSING as MISSING_TMUX
+from client import ROOT, OpenCode
+from fake_server import Answer, FakeServer, system_text, user_texts
+from pace import FULL, HUNG
+from plugged import PROGRAM, STORE, Place, make, mdmemory, until
+from stores import BeginStore
 
-from mdmemory import Memory
-from mdmemory.store import receipt_box
-from mdmemory.store.receipt_box import Receipt
 from mdmemory.transcripts import opencode
 from mdmemory.transcripts.opencode import read_export
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc"),
-]
+pytestmark = pytest.mark.slow
 Git = Callable[..., str]
+PROTOCOL, INDEX = ".opencode/memory/PROTOCOL.md", "notes/memory/MEMORY.md"
+DEPLOYS = "Remember that deploys go out on Tuesdays only."
+DEPLOYS_FILE = f"{STORE}/project-deploys-go-out-on-tuesdays.md"
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +33,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 @pytest.fixture(scope="module")
 def running(place: Place) -> Iterator[tuple[FakeServer, OpenCode]]:
-    more = {"MEMORY_EXTRACT_DEBOUNCE_MS": "500"}
-    with FakeServer() as server, OpenCode(place.project, place.home, server.url, **more) as client:
+    off = {"MEMORY_EXTRACT_ENABLED": "0"}  # nothing is read behind the back of a test
+    with FakeServer() as server, OpenCode(place.project, place.home, server.url, **off) as client:
         yield server, client
 
 
@@ -51,7 +46,12 @@ def server(running: tuple[FakeServer, OpenCode]) -> Iterator[FakeServer]:
 
 
 @pytest.fixture
-def client(running: tuple[FakeServer, OpenCode]) -> OpenCode:
+def client(
+    running: tuple[FakeServer, OpenCode], server: FakeServer, place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+) -> OpenCode:  # fmt: skip
+    """The client, which serves any folder; the test has its home."""
+    monkeypatch.setenv("HOME", str(place.home))
     return running[1]
 
 
@@ -65,13 +65,6 @@ def files(place: Place) -> list[str]:
     return [f"{STORE}/{path.name}" for path in (place.project / STORE).iterdir()]
 
 
-# --- what is said ----------------------------------------------------------------------------
-
-
-DEPLOYS = "Remember that deploys go out on Tuesdays only."
-DEPLOYS_FILE = f"{STORE}/project-deploys-go-out-on-tuesdays.md"
-
-
 def kept(place: Place) -> list[Path]:
     """The requests that wait for the end of their turn."""
     return [*(place.project / STORE / ".inbox").glob("wish-*")]
@@ -81,16 +74,11 @@ def test_a_request_that_no_call_answers_is_stored_in_the_users_words_when_the_tu
     client: OpenCode, server: FakeServer, place: Place
 ) -> None:
     session = client.new_session()
-    seen: list[list[Path]] = []
-
-    def reply(_body: Body) -> Answer:
-        seen.append(kept(place))
-        return Answer("Done.")
-
-    server.script.reply = reply
+    seen: list[int] = []
+    server.script.reply = lambda _: seen.append(len(kept(place))) or Answer("Done.")
     client.send(session, DEPLOYS)
     server.script.reply = None
-    assert [len(each) for each in seen] == [1], "kept before the model is asked"
+    assert seen == [1], "kept before the model is asked"
     said, told = user_texts(server.turns[-1])[-1].split("\n")
     assert said == DEPLOYS
     assert 'asks to remember: "deploys go out on Tuesdays only"' in told
@@ -125,9 +113,7 @@ def test_a_request_that_a_call_answers_is_stored_once_and_a_correction_replaces_
     assert ("crane-2" in known, "is heron-5" in known) == (True, False)
 
 
-def test_a_vague_wish_is_told_to_the_assistant_behind_the_users_words(
-    client: OpenCode, server: FakeServer
-) -> None:
+def test_a_vague_wish_is_told_behind_the_users_words(client: OpenCode, server: FakeServer) -> None:
     session = client.new_session()
     client.send(session, "remember this")
     said, told = user_texts(server.turns[-1])[-1].split("\n")
@@ -139,7 +125,7 @@ def test_a_vague_wish_is_told_to_the_assistant_behind_the_users_words(
     assert ours["id"] > own["id"]
 
 
-def test_the_command_for_the_inbox_shows_what_waits_and_takes_a_typed_answer(
+def test_the_inbox_shows_what_waits_and_takes_an_answer(
     client: OpenCode, server: FakeServer, place: Place
 ) -> None:
     session = client.new_session()
@@ -155,30 +141,27 @@ def test_the_command_for_the_inbox_shows_what_waits_and_takes_a_typed_answer(
     assert json.loads(mdmemory(place.project, "review", "--json")) == []
 
 
-def test_a_tool_of_the_memory_works_and_has_its_own_schema(
-    client: OpenCode, server: FakeServer, place: Place, git: Git
+def test_a_tool_works_and_has_its_schema(
+    client: OpenCode, server: FakeServer, place: Place
 ) -> None:
-    session = client.new_session()
-    fact = "The billing database is Postgres 15."
-    server.call("memory_store", fact=fact, quote="Our billing database is Postgres 15.")
+    said = "Our billing database is Postgres 15."
+    server.call("memory_store", fact="The billing database is Postgres 15.", quote=said)
     server.call("memory_search", query="billing database")
     server.call("memory_search", query="")
     server.say("Stored.")
-    assert client.send(session, "Our billing database is Postgres 15.") == "Stored."
-    turn = server.turns[-1]
-    schemas = {each["function"]["name"]: each["function"]["parameters"] for each in turn["tools"]}
-    assert schemas["memory_search"]["required"] == ["query"]
+    assert client.send(client.new_session(), said) == "Stored."
+    tools = [each["function"] for each in server.turns[-1]["tools"]]
+    (schema,) = [each["parameters"] for each in tools if each["name"] == "memory_search"]
+    assert schema["required"] == ["query"]
     stored, found, refused = results(server)
     assert stored.startswith("Stored ")
-    assert "Postgres 15" in found
-    assert "query" in refused
+    assert ("Postgres 15" in found, "query" in refused) == (True, True)
     (note,) = [file for file in files(place) if "billing" in file]
     text = (place.project / note).read_text("utf-8")
-    assert "source: explicit" in text
-    assert "unconfirmed" not in text, "the user's turn bears it out"
+    assert ("source: explicit" in text, "unconfirmed" in text) == (True, False), "borne out"
 
 
-def test_requests_between_which_no_note_changed_have_the_same_system_prompt(
+def test_while_no_note_changes_the_system_prompt_is_the_same(
     client: OpenCode, server: FakeServer
 ) -> None:
     session = client.new_session()
@@ -189,11 +172,9 @@ def test_requests_between_which_no_note_changed_have_the_same_system_prompt(
     assert [system_text(turn) for turn in server.turns[-2:]] == [first, first]
 
 
-def test_two_sessions_at_once_each_keep_what_was_said(
-    client: OpenCode, server: FakeServer, place: Place, git: Git
-) -> None:
-    facts = {"tests run with TZ=UTC": "project-tests-run-with-tz-utc.md",
-             "invoices go out by mail": "project-invoices-go-out-by-mail.md"}  # fmt: skip
+def test_two_sessions_at_once_each_keep_what_was_said(client: OpenCode, place: Place) -> None:
+    facts = {"tests run with TZ=UTC": f"{STORE}/project-tests-run-with-tz-utc.md",
+             "invoices go out by mail": f"{STORE}/project-invoices-go-out-by-mail.md"}  # fmt: skip
     said = [
         threading.Thread(target=client.send, args=(client.new_session(), f"Remember that {fact}."))
         for fact in facts
@@ -202,32 +183,23 @@ def test_two_sessions_at_once_each_keep_what_was_said(
         thread.start()
     for thread in said:
         thread.join(timeout=HUNG)
-    until(lambda: {f"{STORE}/{name}" for name in facts.values()} <= set(files(place)))
+    until(lambda: {*facts.values()} <= {*files(place)})
 
 
-def test_a_summary_of_the_session_carries_facts_over(
-    client: OpenCode, server: FakeServer, place: Place, git: Git
-) -> None:
+def test_a_summary_carries_facts_over(client: OpenCode, server: FakeServer, place: Place) -> None:
     session = client.new_session()
     client.send(session, "I always write commit messages in the present tense.")
     fact = "The user always writes commit messages in the present tense."
     server.script.default = Answer(f"We spoke.\n\nMemory candidates:\n- [feedback] {fact}\n")
     client.summarize(session)
     asked = json.dumps([body for body in server.requests if not body.get("tools")][-1])
-    assert "Memory candidates:" in asked
-    assert "[M1]" in asked
+    assert ("Memory candidates:" in asked, "[M1]" in asked) == (True, True)
     until(lambda: [file for file in files(place) if "writes-commit" in file])
     server.script.default = Answer("Done.")
     client.send(session, "Where were we?")
     after = server.turns[-1]
     assert "writes-commit" in system_text(after), "the memory is there after it"
     assert "present tense." not in user_texts(after)[0], "what was said before it is not"
-
-
-def extracted_turns(place: Place, session: str) -> list[str]:
-    """What an extraction would read of a session."""
-    database = place.home / ".local/share/opencode/opencode.db"
-    return [turn.text for turn in read_export(opencode.export(database, session)).turns]
 
 
 def test_the_notes_that_a_message_needs_come_behind_it_and_the_prompt_stays(
@@ -240,10 +212,9 @@ def test_the_notes_that_a_message_needs_come_behind_it_and_the_prompt_stays(
     mdmemory(place.project, "search", "plants")  # so that the database is there
     logged = place.log()
     session = client.new_session()
-    client.send(session, "Hello.")
     needs = "add a healthcheck to the billing container"
-    client.send(session, needs)
-    client.send(session, f"and again: {needs}")
+    for said in ("Hello.", needs, f"and again: {needs}"):
+        client.send(session, said)
     before, first, second = server.turns[-3:]
     assert "recalled_memory" not in str(before)
     (whole,) = [text for text in user_texts(first) if "<recalled_memory>" in text]
@@ -255,16 +226,16 @@ def test_the_notes_that_a_message_needs_come_behind_it_and_the_prompt_stays(
     parts = [part for message in client.messages(session) for part in message["parts"]]
     stored = [part["text"] for part in parts if part.get("synthetic")]
     assert [fact in text for text in stored].count(True) == 1, "hidden from the person"
-    assert fact not in str(extracted_turns(place, session))
+    database = place.home / ".local/share/opencode/opencode.db"
+    live = read_export(opencode.export(database, session)).turns
+    assert fact not in str([turn.text for turn in live]), "nor is it read as words of the session"
     assert place.log() == logged
 
 
 # --- what goes wrong -------------------------------------------------------------------------
 
 
-def test_a_store_that_is_gone_stops_no_turn_and_the_log_says_so(
-    client: OpenCode, server: FakeServer, place: Place, git: Git
-) -> None:
+def test_a_store_that_is_gone_stops_no_turn_and_is_logged(client: OpenCode, place: Place) -> None:
     store, away = place.project / STORE, place.project / "away"
     session = client.new_session()
     store.rename(away)
@@ -277,106 +248,127 @@ def test_a_store_that_is_gone_stops_no_turn_and_the_log_says_so(
     until(lambda: [file for file in files(place) if "the-cat-is-called-tom" in file])
 
 
-def kill_bridge(client: OpenCode) -> None:
-    """A hook that was waiting at this moment may have started the next one already."""
-    (bridge,) = client.processes("bridge")
-    os.kill(bridge, signal.SIGKILL)
-    until(lambda: bridge not in client.processes("bridge"))
+# --- one command ---------------------------------------------------------------------------------
 
 
-# test_plugin_alone.py: test_a_bridge_that_dies_is_started_four_times_in_all
-@pytest.mark.full
-def test_a_bridge_that_is_killed_is_replaced_three_times_and_no_turn_fails(
-    client: OpenCode, server: FakeServer, place: Place, git: Git
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not {".git", ".mdmemory"} & set(path.relative_to(folder).parts)
+    }
+
+
+def test_after_one_command_the_client_has_all_of_it_and_after_another_nothing(
+    repository: Path, client: OpenCode, server: FakeServer, git: Git
 ) -> None:
-    session = client.new_session()
-    for number, color in enumerate(("red", "green", "blue"), 1):
-        kill_bridge(client)
-        client.send(session, f"Remember that door {number} is painted {color}.")
-        until(lambda color=color: [file for file in files(place) if color in file])
-    kill_bridge(client)
-    assert client.send(session, "Remember that the window is yellow.") == "Done."
-    assert client.processes("bridge") == []
-    assert "not started again" in place.log()
-    assert "not started again" in mdmemory(place.project, "doctor")
+    mdmemory(repository, "init", "--shared")
+    before = snapshot(repository)
+    mdmemory(repository, "init", "--opencode", "--no-npm")
+    session = client.new_session(folder=repository)
+    client.send(session, "hello")
+    # it installed nothing, which takes 90 s where nobody answers
+    installed = (repository / ".opencode/node_modules").iterdir()
+    assert [path.name for path in installed] == [".mdmemory"], "only the mark that spares it"
+    told = system_text(server.turns[-1])
+    for words in (PROTOCOL, "# Memory index", "How to use the long-term memory"):  # the skill's
+        assert words in told
+    tools = {each["function"]["name"]: each for each in server.turns[-1]["tools"]}
+    ours = {name: each for name, each in tools.items() if "memory" in name}
+    assert {*ours} == {
+        "memory_search", "memory_get", "memory_store", "memory_forget", "session_memory",
+    }  # fmt: skip
+    sent = json.dumps([*ours.values()], ensure_ascii=False, separators=(",", ":"))
+    assert len(sent) / 4 < 1000, "tokens of each request"
+
+    server.script.default = Answer("Kept.")
+    said = "Releases are cut on Tuesdays, never on Fridays"
+    client.command(session, "remember", f"{said}.")
+    (note,) = (repository / STORE).glob("project-releases*.md")
+    assert said in note.read_text("utf-8")
+    assert git(repository, "log", "-1", "--format=%s") == "memory: begin a store\n", "no branch"
+    mdmemory(repository, "index")
+    assert git(repository, "log", "-1", "--format=%s") == f"memory: remember {said}\n"
+    # nothing of the wiring is on its way into a commit but what a person may want to commit
+    status = git(repository, "status", "--porcelain", "-uall").split()[1::2]
+    assert not [name for name in status if "node_modules" in name or "package" in name]
+    note.unlink()
+    mdmemory(repository, "init", "--remove")
+    changed = before.items() ^ snapshot(repository).items()
+    assert {name for name, _ in changed} == {INDEX, f"{STORE}/.inbox/.gitignore"}, "the store's own"
 
 
-# --- after the client is gone ----------------------------------------------------------------
-
-FOUND = {
-    "action": "add", "type": "feedback", "kind": "", "title": "Releases", "replaces": [],
-    "fact": "Releases never go out on Fridays", "why": "nobody is there on Saturdays",
-    "quote": "we never release on Fridays, because nobody is there on Saturdays",
-}  # fmt: skip
+# --- wherever in a project it is started ---------------------------------------------------------
 
 
-@pytest.mark.full
-def test_what_was_said_to_a_client_that_has_ended_and_forgotten_it_becomes_a_note(
-    tmp_path: Path, git: Git
+def listed(prompt: str) -> list[str]:
+    """The files that the client says to have read, in their order."""
+    mark = "Instructions from: "
+    return [line.removeprefix(mark) for line in prompt.splitlines() if line.startswith(mark)]
+
+
+@pytest.mark.parametrize("words", [(), ("--mcp",)] if FULL else [("--mcp",)])
+def test_one_wiring_reaches_the_root_a_subfolder_and_a_linked_worktree(
+    repository: Path, client: OpenCode, server: FakeServer, git: Git, tmp_path: Path,
+    words: tuple[str, ...],
+) -> None:  # fmt: skip
+    schema = '"$schema": "https://opencode.ai/config.json"'  # else the client adds it
+    mine = f'{{\n  {schema},\n  "instructions": ["{INDEX}"] // mine\n}}\n'
+    (repository / "opencode.json").write_text(mine, "utf-8")
+    inner, linked = repository / "packages/inner", tmp_path / "linked"
+    (inner / STORE).mkdir(parents=True)
+    mdmemory(repository, "init", "--shared", "--opencode", *words)
+    mdmemory(repository, "add", "port", "--type", "project", "--description", "It is port", "So.")
+    git(repository, "add", "--force", ".opencode", "notes", "mdmemory.toml", "opencode.json")
+    git(repository, "commit", "-qm", "the wiring")
+    git(repository, "worktree", "add", "-q", linked)
+    for folder in (repository, inner, linked):
+        client.send(client.new_session(folder=folder), "hello")
+        told = system_text(server.turns[-1])
+        listed = re.findall("(?m)^Instructions from: (.*)", told)
+        assert "(project-port.md)" in told
+        if folder == linked:
+            assert str((repository if words else linked) / PROTOCOL) in listed
+        else:  # each is read once, though the index is listed twice
+            assert sorted(listed) == [str(repository / name) for name in (PROTOCOL, INDEX)]
+    assert (repository / "opencode.json").read_text("utf-8") == mine
+
+
+# --- as an MCP server, as docs/clients.md wires it -----------------------------------------------
+
+
+@pytest.fixture
+def project(begin_store: BeginStore, repository: Path) -> Path:
+    """A project whose OpenCode has the server, started as the page shows for other clients."""
+    memory = begin_store()
+    memory.add("proxy", type="project", description="The proxy's port", body="It listens on 8080.")
+    page = (ROOT / "docs/clients.md").read_text("utf-8")
+    section = page.partition("\n## Other clients\n")[2]
+    snippet = section.partition("```json\n")[2].partition("```")[0]
+    asked = json.loads(snippet)["mcpServers"]["mdmemory"]
+    assert [asked["command"], *asked["args"]] == ["mdmemory", "mcp"]
+    local = {"type": "local", "command": [str(PROGRAM), "mcp"], "enabled": True, "timeout": 20_000}
+    config = {"$schema": "https://opencode.ai/config.json", "mcp": {"mdmemory": local}}
+    (repository / "opencode.json").write_text(json.dumps(config), "utf-8")
+    return repository
+
+
+def test_as_a_server_it_offers_tools_and_index_and_stores(
+    project: Path, client: OpenCode, server: FakeServer, git: Git
 ) -> None:
-    place = make(tmp_path)
-    with FakeServer() as server:
-        server.script.default = Answer(json.dumps({"candidates": [FOUND]}))
-        known = environment(place.project, place.home, server.url) | {
-            "MEMORY_EXTRACT_DEBOUNCE_MS": "6000", "MDMEMORY_PLANNER": "openai",
-            "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none",
-        }  # fmt: skip
-
-        def run(*words: str) -> str:
-            done = subprocess.run(
-                [PROGRAM, *words], cwd=place.project, env=known, stdin=subprocess.DEVNULL,
-                capture_output=True, text=True, timeout=HUNG, check=True,
-            )  # fmt: skip
-            return done.stdout
-
-        said = run("run", "--format", "json", "--title", "Releases", "Hello, how are you?")
-        session = json.loads(said.splitlines()[0])["sessionID"]
-        run("run", "--session", session, f"By the way, {FOUND['quote']}.")
-        waiting = place.project / ".mdmemory/waiting"
-        until(lambda: list(waiting.glob("[!.]*")))
-        time.sleep(1)  # its copy is the first thing that it takes
-        run("session", "delete", session)
-        file = f"{STORE}/feedback-releases.md"
-        until(lambda: file in files(place))
-    assert f"session: {session}" in (place.project / file).read_text("utf-8")
-    assert len([body for body in server.requests if "response_format" in body]) <= 2
-
-
-# what is shown and taken back: test_plugin_alone.py; what is stored: the first tests here
-@pytest.mark.full
-@pytest.mark.skipif(not HAS_TMUX, reason=MISSING_TMUX)
-def test_the_terminal_client_shows_what_happens_and_leaves_no_process(
-    tmp_path: Path, git: Git
-) -> None:
-    place = make(tmp_path)
-    learned = Receipt("Learned from the session: Uses pnpm.", {"learned": 1}, "success")
-    project = Memory.open(place.project, environment={"HOME": str(place.home)}).project
-    receipt_box.leave_receipt(project, learned, datetime.now(UTC))
-    with FakeServer() as server:
-        known = environment(place.project, place.home, server.url)
-        with Terminal(place.project, [PROGRAM], known, tmp_path / "tmux") as terminal:
-
-            def says(*words: str) -> bool:
-                """Whether the screen shows these words, wherever its lines break."""
-                screen = " ".join(terminal.screen().replace("┃", " ").split())
-                return all(word in screen for word in words)
-
-            def typed(text: str) -> None:
-                terminal.text(text)
-                time.sleep(1)
-                terminal.keys("Enter")
-
-            until(lambda: says("Ask anything"))
-            typed(DEPLOYS)
-            until(lambda: says("Learned from the session:", "Uses pnpm."))
-            until(lambda: says("Remembered in your words:", "memory-undo"))
-            until(lambda: DEPLOYS_FILE in files(place))
-            until(lambda: server.turns)
-            typed("/memory-undo ")
-            until(lambda: says("Taken back:", "Tuesdays only"))
-            until(lambda: DEPLOYS_FILE not in files(place))
-            until(lambda: any("Taken back: " in user_texts(turn)[-1] for turn in server.turns))
-            terminal.keys("C-c")
-            time.sleep(1)
-            terminal.keys("C-c")
-            until(lambda: not [line for line in processes(place.home) if line.endswith(" bridge")])
+    before = len(server.turns)
+    server.call("mdmemory_memory_search", query="port of the proxy")
+    server.call("mdmemory_memory_store", fact="The CI runs on Debian 12 only.")
+    server.call("mdmemory_memory_get", file="../../opencode.json")
+    server.say("It is 8080.")
+    session = client.new_session(folder=project)
+    assert client.send(session, "Which port has the proxy?") == "It is 8080."
+    first = server.turns[before]
+    names = {tool["function"]["name"] for tool in first["tools"]}
+    assert {f"mdmemory_memory_{name}" for name in ("search", "get", "store")} <= names
+    assert "- [The proxy's port](project-proxy.md)" in system_text(first)
+    found, stored, refused = results(server)
+    assert ("Found 1 note." in found, "It listens on 8080." in found) == (True, True)
+    assert ("Stored " in stored, "unconfirmed" in stored) == (True, True)
+    assert "is a path, and only notes of the store are read" in refused
+    assert "memory: store" in git(project, "log", "--all", "--format=%s")

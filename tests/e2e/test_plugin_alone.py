@@ -30,7 +30,7 @@ def compile_plugin(folder: Path, text: str, *words: str) -> str:
     """What the TypeScript compiler says of a plugin's text and of other modules in the folder,
     under the types that are published."""
     assert (MODULES / "typescript").exists(), MISSING
-    (folder / "mdmemory.ts").write_text(text, encoding="utf-8")
+    (folder / "mdmemory.ts").write_text(text, "utf-8")
     shutil.copy(CONFIG, folder)
     if not (folder / "node_modules").exists():
         (folder / "node_modules").symlink_to(MODULES)
@@ -42,7 +42,7 @@ def compile_plugin(folder: Path, text: str, *words: str) -> str:
 def test_the_plugin_fits_the_published_types_for_any_command(tmp_path: Path) -> None:
     text = plugin_source(ODD, ODD)
     broken = text.replace('"chat.message": safe', '"chat.massage": safe')
-    (tmp_path / "broken.ts").write_text(broken, encoding="utf-8")
+    (tmp_path / "broken.ts").write_text(broken, "utf-8")
     told = compile_plugin(tmp_path, text)
     assert "chat.massage" in told, "nothing was checked"
     places = [line.partition("(")[0] for line in told.splitlines() if not line.startswith(" ")]
@@ -116,15 +116,15 @@ console.log(JSON.stringify(out))
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the plugin as a module of Node, and the bridge that it starts."""
     folder = tmp_path_factory.mktemp("compiled")
-    (folder / "bridge.py").write_text(BRIDGE, encoding="utf-8")
+    (folder / "bridge.py").write_text(BRIDGE, "utf-8")
     command = [sys.executable, str(folder / "bridge.py")]
     text = plugin_source(command, ["../notes/MEMORY.md", "/own/MEMORY.md"])
     assert compile_plugin(folder, text, "--noEmit", "false") == ""
     (folder / "mdmemory.js").rename(folder / "mdmemory.mjs")
-    module = (folder / "mdmemory.mjs").read_text(encoding="utf-8")
+    module = (folder / "mdmemory.mjs").read_text("utf-8")
     assert "PERSONAL = false" in module
     personal = module.replace("PERSONAL = false", "PERSONAL = true")
-    (folder / "personal.mjs").write_text(personal, encoding="utf-8")
+    (folder / "personal.mjs").write_text(personal, "utf-8")
     return folder
 
 
@@ -148,7 +148,7 @@ def drive(compiled: Path, tmp_path: Path) -> Drive:
             (tmp_path / name).mkdir(exist_ok=True)
         driver = compiled / f"{tmp_path.name}.mjs"
         text = DRIVER.replace("// HERE", script).replace("MODULE", module)
-        driver.write_text(text, encoding="utf-8")
+        driver.write_text(text, "utf-8")
         record, log = tmp_path / "record", tmp_path / ".mdmemory/bridge.log"
         known = {"HOW": how, "RECORD": str(record), "PLACE": str(tmp_path / "below")}
         done = subprocess.run(
@@ -159,41 +159,41 @@ def drive(compiled: Path, tmp_path: Path) -> Drive:
         time.sleep(0.2)  # for the bridge to write its last line
         record.touch()
         log.touch()
-        texts = record.read_text(encoding="utf-8"), log.read_text(encoding="utf-8")
+        texts = record.read_text("utf-8"), log.read_text("utf-8")
         return Driven(json.loads(done.stdout), *texts)
 
     return run
+
+
+OTHER = """
+const shown = [], showToast = ({ body }) => { shown.push(body); FAULT }
+const other = await plugin.server({ directory, client: { tui: { showToast } } })
+out.shown = shown
+"""
 
 
 @pytest.mark.parametrize("fault", ["", "throw new Error('no screen')", "return Promise.reject(1)"])
 def test_the_user_is_shown_what_became_of_a_wish_and_no_fault_of_it_fails_the_turn(
     drive: Drive, fault: str
 ) -> None:
-    script = (
-        f"const shown = []; const showToast = ({{ body }}) => {{ shown.push(body); {fault} }}\n"
-        "const other = await plugin.server({ directory, client: { tui: { showToast } } })\n"
-        "await other['chat.message']({ sessionID: 'ses_1' }, about); out.shown = shown\n"
-        "await other.dispose()"
-    )
-    out, _, log = drive("well", script)
+    said = "await other['chat.message']({ sessionID: 'ses_1' }, about); await other.dispose()"
+    out, _, log = drive("well", OTHER.replace("FAULT", fault) + said)
     assert out["shown"] == [{"title": "mdmemory", "message": "Remembered: x", "variant": "success"}]
     assert [part.get("text") for part in out["parts"]] == ["hello", None, "one", "two"]
     assert log == ""
 
 
 def test_a_command_a_step_back_and_what_the_bridge_says_unasked_are_handed_on(drive: Drive) -> None:
-    script = (
-        "const shown = []; const showToast = ({ body }) => { shown.push(body) }\n"
-        "const other = await plugin.server({ directory, client: { tui: { showToast } } })\n"
-        "const output = { parts: [] }, asked = { command: 'memory-undo', sessionID: 'ses_1' }\n"
-        "await other['command.execute.before']({ ...asked, arguments: 'm-1' }, output)\n"
-        "const type = 'session.updated', sessionID = 'ses_1'\n"
-        "const at = (info) => ({ type, properties: { sessionID, info } })\n"
-        "await other.event({ event: at({}) })\n"
-        "await other.event({ event: at({ revert: { messageID: 'msg_7' } }) })\n"
-        "await other.dispose(); out.shown = shown; out.parts = output.parts"
-    )
-    out, record, log = drive("well", script)
+    script = """
+    const output = { parts: [] }, asked = { command: 'memory-undo', sessionID: 'ses_1' }
+    await other['command.execute.before']({ ...asked, arguments: 'm-1' }, output)
+    const type = 'session.updated', sessionID = 'ses_1'
+    const at = (info) => ({ type, properties: { sessionID, info } })
+    await other.event({ event: at({}) })
+    await other.event({ event: at({ revert: { messageID: 'msg_7' } }) })
+    await other.dispose(); out.parts = output.parts
+    """
+    out, record, log = drive("well", OTHER.replace("FAULT", "") + script)
     assert out["parts"] == [{"type": "text", "synthetic": True, "text": "Taken back: x."}]
     assert [each["message"] for each in out["shown"]] == ["Learned: y"]
     assert '"command": "memory-undo", "arguments": "m-1"' in record
@@ -202,24 +202,16 @@ def test_a_command_a_step_back_and_what_the_bridge_says_unasked_are_handed_on(dr
     assert log == ""
 
 
-def test_parts_come_behind_the_users_in_their_order(drive: Drive) -> None:
-    script = "await message(); await hooks.dispose(); await hooks.event({event: {type: 'x'}})"
-    out, record, log = drive("well", script)
+def test_parts_come_behind_the_users_and_what_nobody_hears_is_not_sent(drive: Drive) -> None:
+    tool = "{tool: 'bash', sessionID: 's', callID: 'c', args: {}}, {output: 'large'}"
+    script = f"await message(); await hooks['tool.execute.after']({tool}); await hooks.dispose();"
+    out, record, log = drive("well", f"{script} await hooks.event({{event: {{type: 'x'}}}})")
     assert [part["id"] for part in out["parts"]] == ["prt_b", "prt_a", "prt_b0", "prt_b00"]
     assert [part.get("text") for part in out["parts"]] == ["hello", None, "one", "two"]
     assert out["tools"] == ["t"]
     first, *_, last = record.splitlines()
     assert first.endswith("/below"), "it runs where OpenCode was started"
-    assert last == "end"
-    assert log == ""
-
-
-def test_a_hook_that_nobody_wants_to_hear_of_is_not_sent(drive: Drive) -> None:
-    tool = "{tool: 'bash', sessionID: 's', callID: 'c', args: {}}, {output: 'large'}"
-    script = f"await hooks['tool.execute.after']({tool}); await message(); await hooks.dispose()"
-    _, record, _ = drive("well", script)
-    assert "message" in record
-    assert "large" not in record
+    assert (last, "large" in record, log) == ("end", False, "")
 
 
 def test_a_bridge_that_dies_is_started_four_times_in_all(drive: Drive) -> None:
@@ -232,11 +224,8 @@ def test_a_bridge_that_dies_is_started_four_times_in_all(drive: Drive) -> None:
 
 
 def test_behind_a_bridge_that_hangs_no_second_hook_waits(drive: Drive) -> None:
-    script = (
-        "out.times = [await system(), await system()]; await new Promise(r => setTimeout(r, 1500));"
-        "await message(); await hooks.dispose()"
-    )
-    out, record, log = drive("hang", script)
+    rest = "await new Promise(r => setTimeout(r, 1500)); await message(); await hooks.dispose()"
+    out, record, log = drive("hang", f"out.times = [await system(), await system()]; {rest}")
     first, second = out["times"]
     assert 2_900 < first < 3_900
     assert second < 200
@@ -261,15 +250,10 @@ def test_switched_off_it_only_names_the_files_to_read(drive: Drive, compiled: Pa
 
 
 def test_of_two_plugins_for_a_folder_the_newer_one_speaks(drive: Drive) -> None:
-    script = """
-    const again = await plugin.server({ directory })
-    await message()
-    await again.dispose()
-    """
-    out, record, log = drive("well", script)
+    script = "const again = await plugin.server({ directory }); await message();"
+    out, record, log = drive("well", f"{script} await again.dispose()")
     assert len(out["parts"]) == 2
-    assert (record.count("start"), record.count("end")) == (2, 2)
-    assert log == ""
+    assert (record.count("start"), record.count("end"), log) == (2, 2, "")
 
 
 # --- for all projects of a person ----------------------------------------------------------------
@@ -278,7 +262,7 @@ CONFIG_HOOK = "out.config = {}; await hooks.config?.(out.config);"
 PERSONAL = "personal.mjs"
 
 
-def test_the_index_of_a_store_that_a_message_made_is_read_from_the_next_request_on(
+def test_the_index_of_a_store_that_a_message_made_is_read_then(
     drive: Drive, compiled: Path
 ) -> None:
     script = f"{CONFIG_HOOK} out.first = [...out.config.instructions]; await message();"
@@ -289,43 +273,35 @@ def test_the_index_of_a_store_that_a_message_made_is_read_from_the_next_request_
 
 
 @pytest.mark.parametrize(
-    ("file", "text"),
+    ("file", "text", "starts"),
     [
-        (".opencode/plugin/mdmemory.ts", ""),
-        ("below/.opencode/plugins/mdmemory.ts", ""),
-        (".opencode/opencode.json", "// mdmemory: 0.1.0 0123456789abcdef\n{}"),
+        (".opencode/plugin/mdmemory.ts", "", 1),
+        ("below/.opencode/plugins/mdmemory.ts", "", 0),
+        (".opencode/opencode.json", "// mdmemory: 0.1.0 0123456789abcdef\n{}", 1),
+        ("below/.opencode/opencode.json", "{}", 2),  # it is somebody else's
     ],
 )
 def test_where_a_project_has_its_own_the_persons_returns_no_hooks(
-    drive: Drive, tmp_path: Path, file: str, text: str
+    drive: Drive, tmp_path: Path, file: str, text: str, starts: int
 ) -> None:
     (tmp_path / file).parent.mkdir(parents=True)
-    (tmp_path / file).write_text(text, encoding="utf-8")
-    script = "out.here = await plugin.server({ directory, worktree: dirname(directory) })"
-    script = f"const {{ dirname }} = await import('node:path'); {script};"
-    script += "await out.here.dispose?.(); await hooks.dispose?.()"
+    (tmp_path / file).write_text(text, "utf-8")
+    script = """
+    const { dirname } = await import('node:path')
+    out.here = await plugin.server({ directory, worktree: dirname(directory) })
+    await out.here.dispose?.(); await hooks.dispose?.()
+    """
     out, record, log = drive("well", script, PERSONAL)
-    assert (out["here"], record.count("start"), log) == ({}, 1 - file.startswith("below"), "")
-    own = drive("well", script)
-    assert "tool" in own.out["here"], "the project's own goes on"
-
-
-def test_a_configuration_of_somebody_else_is_no_wiring_of_ours(
-    drive: Drive, tmp_path: Path
-) -> None:
-    other = tmp_path / "below/.opencode/opencode.json"
-    other.parent.mkdir(parents=True)
-    other.write_text("{}", encoding="utf-8")
-    assert drive("well", "await hooks.dispose()", PERSONAL).out["tools"] == ["t"]
+    assert ("tool" in out["here"], out["here"] == {}) == (starts == 2, starts < 2)
+    assert (record.count("start"), log) == (starts, "")
+    assert "tool" in drive("well", script).out["here"], "the project's own goes on"
 
 
 @pytest.mark.parametrize("way", ["gone", "no launcher", "switched off"])
-def test_where_the_program_is_gone_the_persons_plugin_is_silent(
-    drive: Drive, compiled: Path, way: str
-) -> None:
+def test_without_the_program_the_plugin_is_silent(drive: Drive, compiled: Path, way: str) -> None:
     module = PERSONAL
     if way == "no launcher":
-        text = (compiled / PERSONAL).read_text(encoding="utf-8")
+        text = (compiled / PERSONAL).read_text("utf-8")
         module = "missing.mjs"
         (compiled / module).write_text(text.replace(sys.executable, "/gone/launch"), "utf-8")
     more = {"MDMEMORY_DISABLE": "1"} if way == "switched off" else {}

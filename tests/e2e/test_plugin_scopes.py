@@ -4,6 +4,7 @@ One real client for all of them.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,8 +27,8 @@ class World:
     subfolder and a linked worktree, a bare folder, and the client among them."""
 
     def __init__(self, folder: Path) -> None:
-        self.home, self.project, self.fresh, self.bare = (
-            folder / name for name in ("home", "project", "fresh", "bare")
+        self.home, self.project, self.fresh, self.bare, self.linked = (
+            folder / name for name in ("home", "project", "fresh", "bare", "linked")
         )
         self.own = self.home / "mdmemory/me"
         for each in (self.home, self.project, self.fresh / "sub/deep", self.bare):
@@ -36,26 +37,25 @@ class World:
             self.run(each, "git", "init", "-q")
         for each in (self.project, self.fresh):
             self.run(each, "git", "commit", "-q", "--allow-empty", "-m", "first")
-        self.run(self.fresh, "git", "worktree", "add", "-q", folder / "linked")
-        self.linked = folder / "linked"
+        self.run(self.fresh, "git", "worktree", "add", "-q", self.linked)
         self.run(self.home, PROGRAM, "setup", "opencode")
         spare_npm(self.home / ".config/opencode")
         self.run(self.home, PROGRAM, "init", "--user", "--no-npm")
-        self.run(self.own, PROGRAM, "add", "tea", "--type", "user", "--description", "Drinks tea",
-                 "Only green tea.")  # fmt: skip
+        about = ("--type", "user", "--description", "Drinks tea", "Only green tea.")
+        self.run(self.own, PROGRAM, "add", "tea", *about)
         self.run(self.project, PROGRAM, "init", "--shared")
         old = self.project / PLUGIN
         old.parent.mkdir(parents=True)
         old.write_bytes(add_stamp(OLD, PLUGIN, "0.1.0"))
         self.said = self.run(self.project, PROGRAM, "init", "--opencode", "--no-npm")
-        self.run(self.project, PROGRAM, "add", "port", "--type", "project", "--description",
-                 "The port of the proxy", "It is 8080.")  # fmt: skip
+        about = ("--type", "project", "--description", "The port of the proxy", "It is 8080.")
+        self.run(self.project, PROGRAM, "add", "port", *about)
 
     def run(self, folder: Path, *words: str | Path) -> str:
         """What a command prints there."""
-        author = {"GIT_AUTHOR_NAME": "A Person", "GIT_AUTHOR_EMAIL": "person@example.com"}
-        known = {**os.environ, "HOME": str(self.home), "PWD": str(folder), **author}
-        known |= {"GIT_COMMITTER_NAME": "A Person", "GIT_COMMITTER_EMAIL": "person@example.com"}
+        known = {**os.environ, "HOME": str(self.home), "PWD": str(folder)}
+        for role in ("AUTHOR", "COMMITTER"):
+            known |= {f"GIT_{role}_NAME": "A Person", f"GIT_{role}_EMAIL": "person@example.com"}
         done = subprocess.run(
             words, cwd=folder, env=known, capture_output=True, text=True, timeout=HUNG, check=False
         )
@@ -80,16 +80,12 @@ def client(world: World, server: FakeServer) -> Iterator[OpenCode]:
         yield running
 
 
-def names(server: FakeServer) -> list[str]:
-    return [each["function"]["name"] for each in server.turns[-1]["tools"]]
-
-
 def test_an_older_plugin_that_nobody_edited_is_brought_up_to_date(world: World) -> None:
     assert "Updated .opencode/plugin/mdmemory.ts." in world.said
-    assert str(PROGRAM) in (world.project / PLUGIN).read_text(encoding="utf-8")
+    assert str(PROGRAM) in (world.project / PLUGIN).read_text("utf-8")
 
 
-def test_both_indexes_are_in_the_prompt_and_each_tool_is_there_once(
+def test_both_indexes_are_there_and_each_tool_once(
     world: World, client: OpenCode, server: FakeServer
 ) -> None:
     session = client.new_session()
@@ -98,16 +94,16 @@ def test_both_indexes_are_in_the_prompt_and_each_tool_is_there_once(
     client.send(session, "Hello.")
     told = system_text(server.turns[-1])
     assert told.count("# Memory protocol") == 1, "the project's plugin works alone"
-    assert "(user-tea.md)" in told
-    assert "(project-port.md)" in told
-    assert "(project-deploys-go-out-on-tuesdays.md)" in told
-    assert [name for name in names(server) if name == "memory_search"] == ["memory_search"]
+    for file in ("user-tea.md", "project-port.md", "project-deploys-go-out-on-tuesdays.md"):
+        assert f"({file})" in told
+    names = [each["function"]["name"] for each in server.turns[-1]["tools"]]
+    assert names.count("memory_search") == 1
     assert len(list((world.project / STORE).glob("*deploys*"))) == 1
     assert not list(world.own.rglob("*deploys*")), "it is the project's"
     assert user_texts(server.turns[-2])[-1].count("asks to remember") == 1, "it is said once"
 
 
-def test_the_tools_answer_although_the_plugin_is_there_twice(
+def test_the_tools_answer_with_two_plugins(
     world: World, client: OpenCode, server: FakeServer
 ) -> None:
     server.call("memory_search", query="port of the proxy")
@@ -115,10 +111,9 @@ def test_the_tools_answer_although_the_plugin_is_there_twice(
     server.say("8080.")
     assert client.send(client.new_session(), "Our staging host is beta.") == "8080."
     found, stored = [m["content"] for m in server.turns[-1]["messages"] if m["role"] == "tool"]
-    assert "It is 8080." in found
-    assert stored.startswith("Stored ")
+    assert ("It is 8080." in found, stored.startswith("Stored ")) == (True, True)
     (note,) = (world.project / STORE).glob("*staging*")
-    assert "called beta" in note.read_text(encoding="utf-8")
+    assert "called beta" in note.read_text("utf-8")
 
 
 def test_the_commands_send_what_was_typed_and_the_way_to_go(
@@ -126,59 +121,53 @@ def test_the_commands_send_what_was_typed_and_the_way_to_go(
 ) -> None:
     session = client.new_session()
     client.command(session, "memory", "Which port has the proxy?")
-    asked = user_texts(server.turns[-1])[-1]
-    assert "`memory_search`: Which port has the proxy?" in asked
+    assert "`memory_search`: Which port has the proxy?" in user_texts(server.turns[-1])[-1]
     client.command(session, "forget", "the note on the port")
     asked = user_texts(server.turns[-1])[-1]
     assert asked.startswith("Forget the note on the port\n")
     assert "`memory_forget`" in asked
 
 
-def test_in_a_folder_without_a_memory_the_persons_own_is_used(
+def test_without_a_project_the_persons_is_used(
     world: World, client: OpenCode, server: FakeServer
 ) -> None:
-    session = client.new_session(folder=world.bare)
-    client.send(session, "Remember that I prefer window seats.")
+    client.send(client.new_session(folder=world.bare), "Remember that I prefer window seats.")
     told = system_text(server.turns[-1])
-    assert "(user-tea.md)" in told
-    assert "(project-port.md)" not in told
-    assert "memory_store" in names(server)
+    assert ("(user-tea.md)" in told, "(project-port.md)" in told) == (True, False)
+    assert "memory_store" in str(server.turns[-1]["tools"])
     until(lambda: [*world.own.glob("user-i-prefer-window-seats.md")])
     assert [path.name for path in world.bare.iterdir()] == [".git"], "nothing is put there"
-
-
-def listed(told: str) -> list[str]:
-    """The files that the client says to have read."""
-    mark = "Instructions from: "
-    return [line.removeprefix(mark) for line in told.splitlines() if line.startswith(mark)]
 
 
 def test_in_a_project_that_never_heard_of_us_a_fact_is_kept_and_the_next_session_has_it(
     world: World, client: OpenCode, server: FakeServer
 ) -> None:
-    before = world.run(world.fresh, "git", "status", "--porcelain", "--ignored")
-    head = world.run(world.fresh, "git", "rev-parse", "HEAD")
+    def project() -> list[str]:
+        words = (("status", "--porcelain", "--ignored"), ("rev-parse", "HEAD"))
+        return [world.run(world.fresh, "git", *each) for each in words]
+
+    def listed() -> list[str]:
+        return re.findall("(?m)^Instructions from: (.*)", system_text(server.turns[-1]))
+
+    before = project()
     session = client.new_session(folder=world.fresh)
     client.send(session, "hello")
-    protocol, mine = listed(system_text(server.turns[-1]))
-    assert protocol == str(world.home / ".config/opencode/memory/PROTOCOL.md")
-    assert mine == str(world.own / "MEMORY.md")
+    known = [world.home / ".config/opencode/memory/PROTOCOL.md", world.own / "MEMORY.md"]
+    assert listed() == [*map(str, known)]
     assert not (world.home / "mdmemory/fresh").exists(), "nothing is made before there is a fact"
     client.send(session, "Remember that releases are cut on Mondays.")
     index = world.home / "mdmemory/fresh/MEMORY.md"
     until(lambda: index.exists() and "Releases are cut" in index.read_text("utf-8"))
     client.send(session, "hello")
-    assert listed(system_text(server.turns[-1])) == [protocol, mine, str(index)], "in its session"
+    assert listed() == [*map(str, (*known, index))], "in its session"
     for folder in (world.fresh, world.fresh / "sub/deep", world.linked):
         client.send(client.new_session(folder=folder), "hello")
-        told = system_text(server.turns[-1])
-        assert listed(told) == [protocol, mine, str(index)], folder
-        assert "releases are cut" in told.lower()
-    assert world.run(world.fresh, "git", "status", "--porcelain", "--ignored") == before
-    assert world.run(world.fresh, "git", "rev-parse", "HEAD") == head
+        assert listed() == [*map(str, (*known, index))], folder
+        assert "releases are cut" in system_text(server.turns[-1]).lower()
+    assert project() == before
 
 
-def test_a_note_outside_the_project_is_opened_by_our_tool_without_a_question(
+def test_a_note_outside_is_opened_without_a_question(
     world: World, client: OpenCode, server: FakeServer
 ) -> None:
     session = client.new_session(folder=world.fresh)

@@ -1,32 +1,19 @@
-"""What a session keeps at hand, in the real client: when it reaches the prompt, and what the model
-sees of a tool's output.
-"""
+"""What a session keeps at hand reaches the prompt of the real client at its moments."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from client import OpenCode
 from fake_server import USAGE, Answer, FakeServer, system_text
-from pace import HUNG
-from plugged import Place, plug, until
+from plugged import Place, make, until
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def place(repository: Path, tmp_path: Path) -> Place:
-    home = tmp_path / "home"
-    home.mkdir()
-    program = Path(sys.executable).with_name("mdmemory")
-    words = [str(program), "init", "--shared", "--opencode", "--no-npm"]
-    env = {**os.environ, "HOME": str(home)}
-    subprocess.run(words, cwd=repository, env=env, check=True, timeout=HUNG, capture_output=True)
-    plug(repository, home)
-    return Place(repository, home)
+def place(tmp_path: Path) -> Place:
+    return make(tmp_path)
 
 
 def shown(body: dict[str, Any]) -> str:
@@ -34,42 +21,36 @@ def shown(body: dict[str, Any]) -> str:
     return system_text(body).partition("(What follows was noted")[2]
 
 
-def outputs(body: dict[str, Any]) -> list[str]:
-    return [message["content"] for message in body["messages"] if message["role"] == "tool"]
-
-
-def compact(client: OpenCode, server: FakeServer, session: str) -> None:
-    """Compact a session, and wait until the plugin has heard of it."""
-    before = len(server.requests)
-    client.summarize(session)
-    until(lambda: len(server.requests) > before)
-
-
 def test_a_session_from_its_start_over_a_compaction_to_a_restart(place: Place) -> None:
+    def goal(text: str) -> None:
+        server.call("session_memory", action="write", section="goal", text=text)
+
     with FakeServer() as server:
         with OpenCode(place.project, place.home, server.url) as client:
             session, other = client.new_session(), client.new_session()
-            said = "FAILED tests/test_a.py::test_x - assert 1 == 2"
-            failing = f"echo '{said}'; pytest() {{ false; }}; pytest"
-            server.call("session_memory", action="write", section="goal", text="Add a CSV export")
+            failed = "FAILED tests/test_a.py::test_x"
+            failing = f"echo '{failed} - assert 1 == 2'; pytest() {{ false; }}; pytest"
+            goal("Add a CSV export")
             server.call("bash", command=failing, description="x")
             server.say("It fails. [Decision: semicolons separate the columns]")
             client.send(session, "Let's use semicolons as the separator.")
             first = system_text(server.turns[-1])
-            told, _ = outputs(server.turns[-1])
+            told, _ = [m["content"] for m in server.turns[-1]["messages"] if m["role"] == "tool"]
             assert "Add a CSV export" in told
             assert "next compaction or start" in told
             client.send(session, "And now?")
             assert {system_text(body) for body in server.turns} == {first}
             assert "Add a CSV export" not in first
 
-            compact(client, server, session)
+            before = len(server.requests)
+            client.summarize(session)
+            until(lambda: len(server.requests) > before)  # the plugin has heard of it
             client.send(session, "Go on.")
             second = shown(server.turns[-1])
             assert '<goal chars="16/1000">\nAdd a CSV export' in second
-            assert "[test] FAILED tests/test_a.py::test_x" in second
+            assert f"[test] {failed}" in second
             assert "semicolons" in second
-            server.call("session_memory", action="write", section="goal", text="Add a TSV export")
+            goal("Add a TSV export")
             server.call("bash", command="pytest() { true; }; pytest", description="x")
             client.send(session, "It is TSV.")
             assert {shown(body) for body in server.turns[-3:]} == {second}

@@ -18,6 +18,7 @@ from mdmemory.hosts import background
 from mdmemory.memory import Memory
 from mdmemory.store.project import Project
 
+Patch = pytest.MonkeyPatch
 MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
 FILE = "project-deploys-go-out-on-tuesdays.md"
 
@@ -28,16 +29,14 @@ def opened(project: Path) -> Project:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def quick(monkeypatch: Patch) -> list[float]:
     """Time that passes at once; what was waited for."""
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", waited.append)
     return waited
 
 
-def test_a_session_that_stays_quiet_is_read_after_that_time(
-    opened: Project, quick: list[float]
-) -> None:
+def test_a_session_that_stays_quiet_is_read_then(opened: Project, quick: list[float]) -> None:
     with background.wait_quiet(opened, "ses_1", 2.5) as is_newest:
         assert is_newest
         with pytest.raises(Busy), background.hold_background(opened):
@@ -46,9 +45,7 @@ def test_a_session_that_stays_quiet_is_read_after_that_time(
     assert list((opened.private / "waiting").iterdir()) == []
 
 
-def test_a_newer_process_for_the_session_takes_the_place_at_once(
-    opened: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_newer_process_takes_the_place_at_once(opened: Project, monkeypatch: Patch) -> None:
     def sleep(seconds: float) -> None:
         waited.append(seconds)
         if len(waited) == 3:
@@ -62,8 +59,8 @@ def test_a_newer_process_for_the_session_takes_the_place_at_once(
     assert len(waited) == 3
 
 
-def test_one_that_was_replaced_while_others_had_their_turn_reads_nothing(
-    opened: Project, monkeypatch: pytest.MonkeyPatch
+def test_one_that_was_replaced_in_its_wait_reads_nothing(
+    opened: Project, monkeypatch: Patch
 ) -> None:
     turn = background.hold_background(opened)
     turn.__enter__()
@@ -77,9 +74,7 @@ def test_one_that_was_replaced_while_others_had_their_turn_reads_nothing(
         assert not is_newest
 
 
-def test_state_that_is_deleted_meanwhile_stops_nobody(
-    opened: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_state_that_is_deleted_stops_nobody(opened: Project, monkeypatch: Patch) -> None:
     def sleep(seconds: float) -> None:
         for file in (opened.private / "waiting").iterdir():
             file.unlink()
@@ -97,9 +92,7 @@ def test_what_a_killed_process_left_is_swept_up(opened: Project) -> None:
     assert young.exists()
 
 
-def test_background_work_ends_after_an_hour(
-    opened: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_background_work_ends_after_an_hour(opened: Project, monkeypatch: Patch) -> None:
     alarms: list[int] = []
     monkeypatch.setattr(signal, "alarm", alarms.append)
     with background.wait_quiet(opened, "ses_1", 0.0):
@@ -147,7 +140,7 @@ def start(project: Path, after: float) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_a_deleted_session_loses_nothing_and_two_readings_are_one(
+def test_a_deleted_session_is_read_and_two_readings_are_one(
     project: Path, empty_home: Path
 ) -> None:
     database = opencode(empty_home, project, "ses_1", "remember: deploys go out on Tuesdays")
@@ -173,7 +166,7 @@ def test_a_compaction_that_is_due_follows(project: Path, empty_home: Path) -> No
     for name in ("cat", "pet"):
         path = project / f"notes/memory/user-{name}.md"
         head = f"name: {name}\ndescription: Has a cat called Tom\nmetadata:\n  type: user"
-        path.write_text(f"---\n{head}\n---\n\nThe cat is called Tom.\n", encoding="utf-8")
+        path.write_text(f"---\n{head}\n---\n\nThe cat is called Tom.\n", "utf-8")
     opencode(empty_home, project, "ses_1", "hello")
     with start(project, 0.1) as process:
         assert process.wait(timeout=HUNG) == 0
@@ -181,21 +174,17 @@ def test_a_compaction_that_is_due_follows(project: Path, empty_home: Path) -> No
     assert memory.due() is None
 
 
-def test_a_started_process_outlives_its_starter_and_says_what_fails(
-    project: Path, opened: Project
-) -> None:
+def test_a_process_outlives_its_starter_and_says_what_fails(project: Path, opened: Project) -> None:
     log = opened.prepare_private() / "bridge.log"
     starter = background.Starter(lambda: MDMEMORY, project)
     starter(["extract", "--session=ses_gone"], log)
     (process,) = starter._running
     assert os.getsid(process.pid) == process.pid
     assert process.wait(timeout=HUNG) == 1
-    assert "There is no session ses_gone" in log.read_text(encoding="utf-8")
+    assert "There is no session ses_gone" in log.read_text("utf-8")
 
 
-def test_a_compaction_has_the_background_to_itself_for_as_long_as_it_lives(
-    project: Path, opened: Project
-) -> None:
+def test_a_compaction_has_the_background_to_itself(project: Path, opened: Project) -> None:
     log = opened.prepare_private() / "bridge.log"
     sleeping = [sys.executable, "-c", "import time; time.sleep(0.3)"]
     starter = background.Starter(lambda: sleeping, project)

@@ -27,6 +27,7 @@ from mdmemory.memory import Memory
 from mdmemory.store.state import State
 from mdmemory.store.writer import Writer
 
+Patch = pytest.MonkeyPatch
 Git = Callable[..., str]
 DEPLOYS = "Remember that deploys go out on Tuesdays only."
 FILE = "project-deploys-go-out-on-tuesdays.md"
@@ -47,7 +48,7 @@ class Plugin(PluginHost):
 
 
 @pytest.fixture
-def plugin(project: Path, monkeypatch: pytest.MonkeyPatch) -> Plugin:
+def plugin(project: Path, monkeypatch: Patch) -> Plugin:
     monkeypatch.chdir(project)
     return Plugin(project)
 
@@ -88,9 +89,7 @@ def test_what_a_message_asks_for_is_kept_when_the_answer_comes_and_stored_when_t
     assert FILE in git(project, "show", "HEAD:notes/memory/MEMORY.md")
 
 
-def test_a_message_that_asks_for_nothing_writes_nothing(
-    plugin: Plugin, project: Path, git: Git
-) -> None:
+def test_what_asks_for_nothing_writes_nothing(plugin: Plugin, project: Path, git: Git) -> None:
     before = git(project, "rev-parse", "HEAD")
     assert plugin.say("How do I list files?") == {"parts": [], "saved": []}
     assert plugin.ask("message", message="msg_2", parts=[]) == {"parts": [], "saved": []}
@@ -99,7 +98,7 @@ def test_a_message_that_asks_for_nothing_writes_nothing(
 
 @pytest.mark.parametrize("trouble", ["lock", "merge", "git", "disk"])
 def test_a_wish_that_cannot_be_stored_yet_is_stored_once_when_it_can(
-    plugin: Plugin, project: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
+    plugin: Plugin, project: Path, monkeypatch: Patch, trouble: str
 ) -> None:
     plugin.say(DEPLOYS)
     head = project / ".git/HEAD"
@@ -121,9 +120,7 @@ def test_a_wish_that_cannot_be_stored_yet_is_stored_once_when_it_can(
     assert (notes(), kept()) == ([FILE], [])
 
 
-def test_what_is_asked_for_is_stored_with_models_switched_off(
-    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wish_is_stored_with_models_switched_off(plugin: Plugin, monkeypatch: Patch) -> None:
     monkeypatch.setenv("MEMORY_EXTRACT_ENABLED", "0")
     monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
     assert plugin.turn(DEPLOYS) == [FILE]
@@ -155,8 +152,8 @@ def test_only_the_users_own_words_count(plugin: Plugin) -> None:
 # --- the prompt, compaction, tools -----------------------------------------------------------
 
 
-def test_a_block_is_frozen_until_a_compaction_or_a_new_start(
-    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
+def test_a_block_is_frozen_until_a_compaction_or_a_start(
+    plugin: Plugin, monkeypatch: Patch
 ) -> None:
     counted = iter(range(10))
     monkeypatch.setattr(following, "recall_observations", lambda *_: f"block {next(counted)}")
@@ -195,23 +192,21 @@ def test_hello_gives_the_tools_and_refuses_another_protocol(plugin: Plugin) -> N
         plugin.ask("hello", protocol=PROTOCOL + 1)
 
 
-def test_with_a_store_that_is_gone_there_are_no_tools_and_a_line_says_why(
+def test_without_its_store_it_has_no_tools_and_a_line_says_why(
     plugin: Plugin, project: Path
 ) -> None:
     (project / "notes/memory").rename(project / "notes/elsewhere")
     assert plugin.ask("hello", protocol=PROTOCOL)["tools"] == []
     with pytest.raises(NoStore):
         plugin.say("How do I list files?")
-    assert "is not there" in plugin.log.file.read_text(encoding="utf-8")
+    assert "is not there" in plugin.log.file.read_text("utf-8")
     assert plugin.log.file.is_relative_to(Path.home())
 
 
 # --- what is left to others ------------------------------------------------------------------
 
 
-def test_a_session_that_is_idle_is_read_by_a_process_of_its_own(
-    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_idle_session_is_read_by_its_own_process(plugin: Plugin, monkeypatch: Patch) -> None:
     plugin.ask("idle")
     monkeypatch.setenv("MEMORY_EXTRACT_DEBOUNCE_MS", "500")
     plugin.ask("idle", "-x")
@@ -222,7 +217,7 @@ def test_a_session_that_is_idle_is_read_by_a_process_of_its_own(
 
 
 def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and_then(
-    plugin: Plugin, project: Path, monkeypatch: pytest.MonkeyPatch
+    plugin: Plugin, project: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("MEMORY_COMPACT_POLL_MS", "90000")
     assert plugin.hooks.look() == 1
@@ -236,9 +231,7 @@ def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and
 # --- the log ---------------------------------------------------------------------------------
 
 
-def test_the_log_is_bounded_and_holds_no_secret(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_log_is_bounded_and_holds_no_secret(project: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(background, "MAX_BYTES", 2_000)
     found = Memory.open(project).project
     log = Log()
@@ -247,13 +240,13 @@ def test_the_log_is_bounded_and_holds_no_secret(
     token = "ghp_" + "a1B2" * 9
     log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
     log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
-    text = log.file.read_text(encoding="utf-8")
+    text = log.file.read_text("utf-8")
     assert token not in text
     assert len(text.splitlines()) == 1
     for number in range(100):
         log.failure("call", ValueError(f"in confidence {number}"))
         log.say(f"line {number}")
-    text = log.file.read_text(encoding="utf-8")
+    text = log.file.read_text("utf-8")
     assert "in confidence" not in text
     assert len(text) < 2_300
     assert text.endswith("line 99\n")
@@ -279,12 +272,12 @@ def test_what_is_no_trouble_is_not_told_as_one(project: Path) -> None:
 def test_the_log_is_not_written_through_a_link(project: Path, tmp_path: Path) -> None:
     found = Memory.open(project).project
     victim = tmp_path / "victim"
-    victim.write_text("theirs", encoding="utf-8")
+    victim.write_text("theirs", "utf-8")
     (found.prepare_private() / "bridge.log").symlink_to(victim)
     log = Log()
     log.belongs_to(found)
     log.say("ours")
-    assert victim.read_text(encoding="utf-8") == "theirs"
+    assert victim.read_text("utf-8") == "theirs"
     assert background.recent_errors(found) == []
 
 
@@ -377,7 +370,7 @@ def test_the_end_waits_until_a_whole_output_is_kept(project: Path) -> None:
         process.popen.send_signal(signal.SIGTERM)
         assert process.popen.wait(timeout=HUNG) == 0
     file = Path(shown.rpartition("the whole output: ")[2].removesuffix("]"))
-    assert file.read_text(encoding="utf-8") == lines
+    assert file.read_text("utf-8") == lines
 
 
 @pytest.mark.slow
@@ -398,15 +391,13 @@ def test_two_bridges_and_a_command_share_a_store(project: Path, git: Git) -> Non
     assert git(project, "status", "--porcelain", "--", "notes") == ""
 
 
-def test_without_git_what_was_asked_for_is_stored_all_the_same(
-    project: Path, tmp_path: Path
-) -> None:
+def test_without_git_what_was_asked_for_is_stored(project: Path, tmp_path: Path) -> None:
     with bridge(project, PATH=str(tmp_path)) as process:
         assert "asks to remember" in process.ask("message", **said(DEPLOYS))["parts"][0]
         assert process.ask("idle", session="ses_1") == {}
     assert (project / "notes/memory" / FILE).exists()
     log = project / ".mdmemory/bridge.log"
-    assert "git is not installed" in log.read_text(encoding="utf-8")
+    assert "git is not installed" in log.read_text("utf-8")
 
 
 def test_what_a_killed_bridge_kept_is_stored_by_the_next_one(project: Path) -> None:
@@ -430,7 +421,7 @@ def test_a_store_that_goes_and_comes_back_is_no_end(project: Path) -> None:
         assert (store / FILE).is_file(), "what was kept is written by the next hook"
 
 
-def test_a_long_call_holds_up_no_hook(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_call_holds_up_no_hook(project: Path, monkeypatch: Patch) -> None:
     memory = Memory.open(project)
     with bridge(project) as process, memory.opened.writer().lock_store():
         call = process.send("call", session="ses_1", tool="memory_store",
@@ -444,7 +435,7 @@ def test_a_long_call_holds_up_no_hook(project: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.slow
 def test_a_bridge_stays_small_over_many_turns(project: Path) -> None:
     def resident() -> int:
-        status = Path(f"/proc/{process.popen.pid}/status").read_text(encoding="utf-8")
+        status = Path(f"/proc/{process.popen.pid}/status").read_text("utf-8")
         return int(status.partition("VmRSS:")[2].split()[0])
 
     if not Path("/proc/self/status").exists():
@@ -459,9 +450,7 @@ def test_a_bridge_stays_small_over_many_turns(project: Path) -> None:
         assert resident() < early + 3_000, "kilobytes"
 
 
-def test_the_turns_that_were_heard_are_remembered_up_to_a_bound(
-    plugin: Plugin, project: Path
-) -> None:
+def test_turns_that_were_heard_are_remembered_up_to_a_bound(plugin: Plugin, project: Path) -> None:
     memory = Memory.open(project)
     with State(memory.project.prepare_private() / "state.db") as state:
         state.set_watermark("ses_1", " ".join(f"msg_{n}" for n in range(300)), "answered")

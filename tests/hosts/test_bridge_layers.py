@@ -35,7 +35,7 @@ def work(empty_home: Path, git: Git) -> Path:
     folder = empty_home / "work/app"
     folder.mkdir(parents=True)
     git(folder, "init", "-q", "-b", "main")
-    (folder / "code.py").write_text("print()\n", encoding="utf-8")
+    (folder / "code.py").write_text("print()\n", "utf-8")
     git(folder, "add", ".")
     git(folder, *PERSON, "commit", "-q", "-m", "first")
     return folder
@@ -51,7 +51,7 @@ def stores(home: Path) -> dict[str, list[str]]:
     }
 
 
-def test_the_first_wish_makes_a_store_and_the_next_session_has_it(
+def test_the_first_wish_makes_a_store_for_all_sessions(
     work: Path, empty_home: Path, git: Git
 ) -> None:
     before = git(work, "rev-parse", "HEAD"), git(work, "status", "--porcelain", "--ignored")
@@ -67,25 +67,23 @@ def test_the_first_wish_makes_a_store_and_the_next_session_has_it(
     assert answer["instructions"] == [index], "it is read from the next request on"
     assert "instructions" not in plugin.say("How do I list files?", "msg_3")
     assert Plugin(work).hello["instructions"] == [index]
-    assert "Deploys" in Path(index).read_text(encoding="utf-8")
+    assert "Deploys" in Path(index).read_text("utf-8")
     assert git(empty_home / "mdmemory/app", "status", "--porcelain") == ""
     after = git(work, "rev-parse", "HEAD"), git(work, "status", "--porcelain", "--ignored")
     assert after == before, "nothing of ours lies in the project"
 
 
-def test_the_index_of_the_other_store_follows_when_a_wish_is_stored_in_one(
-    work: Path, empty_home: Path
-) -> None:
+def test_the_index_of_the_other_store_follows_a_wish_in_one(work: Path, empty_home: Path) -> None:
     own, _ = Memory.init(work)
     plugin = Plugin(work)
     plugin.turn(NAME)
     other = own.project.store
     head = "---\nname: pet\ndescription: Has a pet\n---\n\nSomewhere.\n"
     for number, text in enumerate(("Remember that my cat is called Tom.", DEPLOYS), 2):
-        (other / "user-pet.md").write_text(head, encoding="utf-8")
+        (other / "user-pet.md").write_text(head, "utf-8")
         plugin.turn(text, f"msg_{number}")
         plugin.say("hello", f"msg_{number}0")
-        assert "Has a pet" in (other / "MEMORY.md").read_text(encoding="utf-8")
+        assert "Has a pet" in (other / "MEMORY.md").read_text("utf-8")
         other = empty_home / "mdmemory/me"
     assert len(stores(empty_home)["me"]) == 3
 
@@ -109,16 +107,12 @@ def test_a_message_that_asks_for_nothing_makes_no_store(work: Path, empty_home: 
         plugin.ask(method)
     plugin.ask("tool", tool="bash", args={}, output="ok")
     plugin.ask("answered", message="msg_2")
-    plugin.hooks.look()
-    assert plugin.hooks.look() == 600
+    assert [plugin.hooks.look() for _ in range(2)][1] == 600
     assert plugin.started.words == []
-    assert stores(empty_home) == {}
     assert not plugin.log.file.exists(), "and no memory is no error"
-
-
-def test_words_that_say_no_fact_are_answered_without_a_store(work: Path, empty_home: Path) -> None:
-    answer = Plugin(work).say("Remember this!")
-    assert "memory_store" in answer["parts"][0]
+    found = plugin.ask("call", tool="memory_search", arguments={"query": "deploys"})
+    assert found["text"] == "No matches: do not guess an answer."
+    assert "memory_store" in plugin.say("Remember this!", "msg_3")["parts"][0], "it says no fact"
     assert stores(empty_home) == {}
 
 
@@ -133,9 +127,7 @@ def test_what_is_about_the_user_goes_to_the_persons_store(work: Path, empty_home
 
 
 @pytest.mark.parametrize("place", ["a folder without git", "HOME"])
-def test_where_no_project_is_a_fact_goes_to_the_persons_store(
-    empty_home: Path, git: Git, place: str
-) -> None:
+def test_without_a_project_a_fact_is_the_persons(empty_home: Path, git: Git, place: str) -> None:
     folder = empty_home if place == "HOME" else empty_home / "bare"
     folder.mkdir(exist_ok=True)
     if place == "HOME":
@@ -145,9 +137,7 @@ def test_where_no_project_is_a_fact_goes_to_the_persons_store(
     assert stores(empty_home) == {"me": [FILE]}
 
 
-def test_a_project_before_its_first_commit_has_a_store_which_then_knows_it_by_that(
-    empty_home: Path, git: Git
-) -> None:
+def test_a_project_before_its_first_commit_has_a_store_as_later(empty_home: Path, git: Git) -> None:
     folder = empty_home / "fresh"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
@@ -161,9 +151,36 @@ def test_a_project_before_its_first_commit_has_a_store_which_then_knows_it_by_th
     assert [(name, len(files)) for name, files in stores(empty_home).items()] == [("fresh", 3)]
 
 
-def test_both_indexes_are_in_the_prompt_each_under_its_own_budget(
-    work: Path, empty_home: Path
+def test_whatever_is_done_with_git_what_was_said_stays_and_the_project_has_nothing_of_ours(
+    work: Path, empty_home: Path, git: Git, tmp_path: Path
 ) -> None:
+    def refs(folder: Path) -> str:
+        return git(folder, "for-each-ref") + git(folder, "status", "--porcelain", "--ignored")
+
+    git(tmp_path, "clone", "-q", "--bare", str(work), "origin")
+    git(work, "remote", "add", "origin", str(tmp_path / "origin"))
+    for number, branch in enumerate(("one", "two", "three")):
+        git(work, "switch", "-q", "-c", branch)
+        (work / "notes/memory").mkdir(parents=True, exist_ok=True)  # where a shared store would lie
+        (work / f"notes/memory/{branch}.md").write_text("theirs\n", "utf-8")
+        git(work, "add", ".")
+        git(work, *PERSON, "commit", "-q", "-m", branch)
+        before = refs(work)
+        Plugin(work).turn(f"Remember that door {number} of the hall is locked.")
+        assert refs(work) == before, branch
+    git(work, "worktree", "add", "-q", "-b", "four", str(tmp_path / "linked"))
+    git(tmp_path, "clone", "-q", "origin", "again")
+    for number, name in ((3, "linked"), (4, "again")):
+        before = refs(tmp_path / name)
+        Plugin(tmp_path / name).turn(f"Remember that door {number} of the hall is locked.")
+        assert refs(tmp_path / name) == before, name
+    files = [f"project-door-{number}-of-the-hall.md" for number in range(5)]
+    assert stores(empty_home) == {"app": files}
+    index = Plugin(work).hello["instructions"][0]
+    assert Path(index).read_text("utf-8").count("door") >= 5, "the next session has all"
+
+
+def test_both_indexes_are_in_the_prompt_each_in_its_budget(work: Path, empty_home: Path) -> None:
     plugin = Plugin(work)
     plugin.turn(f"{DEPLOYS}\n\n{NAME}")
     mine, project = Plugin(work).hello["instructions"]
@@ -171,9 +188,9 @@ def test_both_indexes_are_in_the_prompt_each_under_its_own_budget(
         for number in range(80):
             head = f"name: n{number}\ndescription: {'word ' * 24}{number}\n"
             note = f"---\n{head}metadata:\n  type: reference\n---\n\nText.\n"
-            (Path(index).parent / f"reference-n{number}.md").write_text(note, encoding="utf-8")
+            (Path(index).parent / f"reference-n{number}.md").write_text(note, "utf-8")
         plugin.say("How do I list files?", "msg_2")
-        assert budget - 200 < len(Path(index).read_text(encoding="utf-8")) <= budget
+        assert budget - 200 < len(Path(index).read_text("utf-8")) <= budget
 
 
 def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home: Path) -> None:
@@ -190,9 +207,3 @@ def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home:
 
 
 # --- the tools -----------------------------------------------------------------------------------
-
-
-def test_where_nothing_was_kept_yet_a_search_finds_nothing(work: Path, empty_home: Path) -> None:
-    answer = Plugin(work).ask("call", tool="memory_search", arguments={"query": "deploys"})
-    assert answer["text"] == "No matches: do not guess an answer."
-    assert stores(empty_home) == {}

@@ -49,7 +49,7 @@ class Plugin(PluginHost):
 def note(store: Path, name: str, description: str, body: str = "", **metadata: str) -> None:
     more = "".join(f"  {key}: {value}\n" for key, value in metadata.items())
     head = f"name: {name}\ndescription: {description}\nmetadata:\n  type: project\n{more}"
-    (store / f"project-{name}.md").write_text(f"---\n{head}---\n\n{body}\n", encoding="utf-8")
+    (store / f"project-{name}.md").write_text(f"---\n{head}---\n\n{body}\n", "utf-8")
 
 
 def commit(memory: Memory) -> None:
@@ -67,8 +67,8 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
     root = tmp_path_factory.mktemp("recall") / "project"
     begin(root)
     settings = root / "mdmemory.toml"
-    text = settings.read_text(encoding="utf-8")
-    settings.write_text(f"{text}\n[index]\nmax_entries = 2\n", encoding="utf-8")
+    text = settings.read_text("utf-8")
+    settings.write_text(f"{text}\n[index]\nmax_entries = 2\n", "utf-8")
     memory = Memory.open(root)
     store = memory.project.store
     note(store, "billing-port", PORT, created="2026-01-02")
@@ -154,7 +154,7 @@ def test_the_index_in_the_prompt_is_not_said_again(plugin: Plugin, project: Path
     note(memory.project.store, "tool-1", "Whoever uses the kiln brings the gloves",
          created="2026-06-01")  # fmt: skip
     commit(memory)
-    assert "tool-1.md" in (memory.project.store / "MEMORY.md").read_text(encoding="utf-8")
+    assert "tool-1.md" in (memory.project.store / "MEMORY.md").read_text("utf-8")
     assert plugin.recall(asked) == ""
     body = "The gloves hang in the locker behind the extractor; size nine is missing."
     note(memory.project.store, "tool-1", "Whoever uses the kiln brings the gloves", body,
@@ -188,9 +188,7 @@ def test_a_request_brings_the_notes_that_it_may_make_untrue(plugin: Plugin) -> N
     assert "`replaces`" in told
 
 
-def test_near_notes_come_with_what_states_something_and_one_instruction_within_600_tokens(
-    plugin: Plugin, project: Path
-) -> None:
+def test_near_notes_and_instruction_take_at_most_600_tokens(plugin: Plugin, project: Path) -> None:
     memory = Memory.open(project)
     for number in range(6):
         body = "Its healthcheck fails at noon. " + f"word{number} " * 300
@@ -328,11 +326,11 @@ def test_a_slow_search_holds_up_no_turn(
     assert plugin.recall(NEEDS, "msg_1") == ""
     assert plugin.recall(NEEDS, "msg_2") == ""
     ended.set()
-    assert "message: The search took longer than" in plugin.log.file.read_text(encoding="utf-8")
+    assert "message: The search took longer than" in plugin.log.file.read_text("utf-8")
     assert recent_errors(Memory.open(project).project) == [], "nothing is to be mended"
 
 
-def test_a_failing_search_costs_the_message_nothing_else(
+def test_a_failing_search_costs_nothing_else(
     plugin: Plugin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
@@ -372,9 +370,7 @@ def test_the_bridge_keeps_one_database_open(
     assert not opened
 
 
-def test_a_person_can_see_what_would_come(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_person_sees_what_would_come(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", NEEDS]) == 0
     assert f"With it would go: {FILE}." in capsys.readouterr().out
     assert main(["explain", "good morning"]) == 0

@@ -75,9 +75,7 @@ def test_a_note_of_claudes_is_taken_over_byte_for_byte_once(
     assert (head.source, head.status) == ("assistant", "unconfirmed")
 
 
-def test_what_is_personal_goes_to_the_persons_store(
-    store: Path, place: Path, repository: Path
-) -> None:
+def test_what_is_personal_goes_to_the_person(store: Path, place: Path, repository: Path) -> None:
     path = wrote(place, "tea", "Drinks green tea", "user")
     take_in(repository)
     assert notes(store) == set()
@@ -123,9 +121,7 @@ def test_a_note_that_a_person_changed_stays_and_claudes_new_text_stands_beside_i
     assert (store / "project_pnpm-2.md").read_bytes() == path.read_bytes()
 
 
-def test_what_the_store_says_already_is_no_second_note(
-    store: Path, place: Path, repository: Path
-) -> None:
+def test_what_the_store_says_is_no_second_note(store: Path, place: Path, repository: Path) -> None:
     Memory.open(repository).add("Installs go by pnpm", type="project")
     before = notes(store)
     wrote(place, "pnpm", "Installs go by pnpm")
@@ -151,9 +147,7 @@ def test_an_order_waits_for_a_person(store: Path, place: Path, repository: Path,
     assert [(each.file, each.why) for each in seen.found] == [(path.name, "order")]
 
 
-def test_what_claudes_index_alone_says_waits_in_the_inbox(
-    store: Path, place: Path, repository: Path
-) -> None:
+def test_what_its_index_alone_says_waits(store: Path, place: Path, repository: Path) -> None:
     wrote(place, "pnpm", "Installs go by pnpm")
     (place / "MEMORY.md").write_text(
         "# Notes\n- [pnpm](project_pnpm.md) — pnpm\n- The staging host is called heron\n", "utf-8"
@@ -199,9 +193,7 @@ def test_the_first_note_makes_the_projects_store(place: Path, repository: Path) 
     assert Memory.around(repository).of_project is not None
 
 
-def test_outside_of_a_project_a_note_names_its_folder_in_the_persons_store(
-    empty_home: Path,
-) -> None:
+def test_outside_of_a_project_a_note_names_its_folder(empty_home: Path) -> None:
     folder = empty_home / "letters"
     folder.mkdir()
     slug = re.sub(r"[^A-Za-z0-9]", "-", str(folder.resolve()))

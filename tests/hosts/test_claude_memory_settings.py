@@ -25,7 +25,7 @@ def claude(empty_home: Path) -> Path:
     """The person's settings of Claude."""
     path = empty_home / ".claude" / "settings.json"
     path.parent.mkdir()
-    path.write_text("{}", encoding="utf-8")
+    path.write_text("{}", "utf-8")
     return path
 
 
@@ -76,7 +76,7 @@ def carried(folder: Path) -> Path | None:
         '{\r\n\t"env": {"A": "b"},\r\n\t"model": "opus"\r\n}',
     ],
 )
-def test_what_was_set_is_taken_back_byte_for_byte(
+def test_what_was_set_goes_byte_for_byte(
     store: Path, repository: Path, git: Git, before: str | None
 ) -> None:
     exclude = repository / ".git" / "info" / "exclude"
@@ -99,9 +99,7 @@ def test_what_was_set_is_taken_back_byte_for_byte(
         assert local(repository).stat().st_mode & 0o777 == 0o640
 
 
-def test_what_a_person_added_since_stays_when_ours_is_taken_back(
-    store: Path, repository: Path
-) -> None:
+def test_what_a_person_added_since_stays_when_ours_goes(store: Path, repository: Path) -> None:
     point(repository, store)
     named = json.loads(local(repository).read_bytes())
     local(repository).write_text(json.dumps({"model": "opus", **named}, indent=2), "utf-8")
@@ -110,7 +108,7 @@ def test_what_a_person_added_since_stays_when_ours_is_taken_back(
 
 
 @pytest.mark.parametrize("text", ['{"autoMemoryDirectory": "/srv/notes"}', "{not json", "[]"])
-def test_what_a_person_set_and_what_cannot_be_read_stays(
+def test_what_a_person_set_and_what_is_broken_stays(
     store: Path, repository: Path, text: str
 ) -> None:
     local(repository).parent.mkdir()
@@ -145,9 +143,7 @@ def test_setup_takes_back_what_was_set(
     assert not local(repository).exists()
 
 
-def test_the_start_of_a_session_takes_back_what_was_set_in_its_project(
-    store: Path, repository: Path
-) -> None:
+def test_the_start_of_a_session_takes_back_what_was_set(store: Path, repository: Path) -> None:
     point(repository, store)
     CommandHost("claude", repository).start()
     assert not local(repository).exists()
@@ -207,9 +203,7 @@ def test_an_alias_that_is_added_stands_beside_those_that_claude_moved() -> None:
     assert parse(lines, FILE).head.aliases == ("newer", "deploy-tuesdays-blue-script")
 
 
-def test_a_persons_note_that_claude_changed_is_unconfirmed_until_a_person_stands_by_it(
-    memory: Memory,
-) -> None:
+def test_a_note_that_claude_changed_is_unconfirmed_until_a_person_confirms(memory: Memory) -> None:
     memory.add("We deploy on Tuesdays with the blue script", type="project")
     path = memory.project.store / FILE
     assert path.is_file()

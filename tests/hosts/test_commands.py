@@ -77,7 +77,7 @@ def test_a_resumed_session_is_not_given_the_same_again(host: CommandHost) -> Non
 
 
 @pytest.mark.parametrize("name", ["claude", "codex"])
-def test_a_resumed_session_is_given_an_index_that_changed(
+def test_a_resumed_session_gets_an_index_that_changed(
     name: str, work: Path, tmp_path: Path
 ) -> None:
     host = CommandHost(name, work, tmp_path / "session.jsonl")
@@ -101,7 +101,7 @@ def index_of(notes: int, footer: str = "") -> str:
 @pytest.mark.parametrize(
     ("footer", "total"), [("", 60), ("> 60 of 140 notes; more: _MORE.md", 140)]
 )
-def test_large_indexes_are_cut_by_whole_lines_the_projects_first_and_say_so(
+def test_large_indexes_are_cut_by_lines_the_projects_first_and_say_so(
     footer: str, total: int
 ) -> None:
     kept = ["<session_memory>\nShip it\n</session_memory>"]
@@ -142,7 +142,7 @@ def test_a_receipt_waits_where_nobody_sees_it(host: CommandHost) -> None:
         ("sdk-py", "", False),
     ],
 )
-def test_claude_tells_by_its_environment_whether_a_program_started_it(
+def test_claude_tells_by_its_environment_who_started_it(
     entry: str, source: str, is_attended: bool, tmp_path: Path
 ) -> None:
     known = {"CLAUDE_CODE_ENTRYPOINT": entry}
@@ -152,9 +152,7 @@ def test_claude_tells_by_its_environment_whether_a_program_started_it(
 
 
 @pytest.mark.parametrize(("source", "is_attended"), [("cli", True), ("exec", False), ("", True)])
-def test_codex_tells_it_by_the_first_line_of_its_transcript(
-    source: str, is_attended: bool, tmp_path: Path
-) -> None:
+def test_codex_tells_it_by_its_transcript(source: str, is_attended: bool, tmp_path: Path) -> None:
     assert events_of("codex", tmp_path, source) is is_attended
 
 
@@ -169,11 +167,9 @@ def events_of(host: str, folder: Path, source: str) -> bool:
     return event.attended
 
 
-def test_settings_that_cannot_be_read_are_said_at_the_start_and_fail_no_turn(
-    host: CommandHost,
-) -> None:
+def test_settings_that_cannot_be_read_are_said_and_fail_no_turn(host: CommandHost) -> None:
     store = Memory.around(host.folder).main.project.root
-    (store / "mdmemory.toml").write_text("[index\n", encoding="utf-8")
+    (store / "mdmemory.toml").write_text("[index\n", "utf-8")
     assert "mdmemory.toml" in shown(host.start())
     assert host.stop() == {}
 
@@ -254,9 +250,7 @@ def test_what_the_prompt_shows_does_not_come_along(host: CommandHost) -> None:
     assert context(host.say("on which port does billing listen?")) == ""
 
 
-def test_what_states_something_names_the_notes_near_it_and_one_call_corrects(
-    host: CommandHost,
-) -> None:
+def test_what_states_something_names_notes_near_it_and_a_call_corrects(host: CommandHost) -> None:
     first(host)
     said = "billing listens on port 9911 now"
     told = context(host.say(said))
@@ -292,9 +286,7 @@ def test_the_command_takes_the_newest_change_back(host: CommandHost, words: str)
     assert FILE not in {each.file for each in Memory.around(host.folder).notes()}
 
 
-def test_the_command_remember_stores_at_once_and_forget_is_left_to_the_assistant(
-    host: CommandHost,
-) -> None:
+def test_remember_stores_at_once_and_forget_is_left_to_the_assistant(host: CommandHost) -> None:
     assert IN_YOUR_WORDS in shown(host.say("/remember deploys go out on Tuesdays only"))
     assert (files(host.folder).count(FILE), kept(host.folder)) == (1, [])
     assert shown(host.stop()) == ""
@@ -359,9 +351,7 @@ def test_a_note_cannot_leave_the_frame(work: Path) -> None:
 # --- a turn, a session, a summary ----------------------------------------------------------------
 
 
-def test_a_session_is_read_once_it_has_been_idle_and_no_turn_costs_a_process(
-    host: CommandHost,
-) -> None:
+def test_a_session_is_read_once_it_is_idle_and_no_turn_costs_a_process(host: CommandHost) -> None:
     for _ in range(3):
         assert host.stop() == {}
         host.seconds += 59
@@ -385,9 +375,7 @@ def test_what_waits_to_be_read_when_the_bridge_ends_is_read_without_it(host: Com
     assert host.started.words == [["extract", f"--session={SESSION}", "--after=40"]]
 
 
-def test_what_waited_to_be_read_when_the_bridge_was_killed_is_read_by_the_next_one(
-    host: CommandHost,
-) -> None:
+def test_what_waited_when_the_bridge_was_killed_is_read_by_the_next_one(host: CommandHost) -> None:
     host.stop()
     later = CommandHost(host.host, host.folder)
     later.start()
@@ -431,9 +419,7 @@ def test_an_event_follows_a_project_that_moved(host: CommandHost, tmp_path: Path
     assert FILE in files(moved)
 
 
-def test_a_session_that_names_the_old_place_of_its_project_is_followed_by_where_it_runs(
-    host: CommandHost, tmp_path: Path
-) -> None:
+def test_a_session_that_names_the_old_place_is_followed(host: CommandHost, tmp_path: Path) -> None:
     host.start()
     old = host.folder
     host.folder = old.rename(tmp_path / "elsewhere")
@@ -503,9 +489,7 @@ def test_alone_what_was_typed_is_proof_for_a_tool_of_that_turn(host: CommandHost
     )  # fmt: skip
 
 
-def test_alone_a_wish_for_a_project_without_a_store_makes_that_store(
-    repository: Path, empty_home: Path
-) -> None:
+def test_alone_a_wish_for_a_project_makes_its_store(repository: Path, empty_home: Path) -> None:
     Memory.around(empty_home).add("I prefer answers in French", type="user")
     host = CommandHost("claude", repository)
     host.alone("UserPromptSubmit", prompt=DEPLOYS)
@@ -515,7 +499,7 @@ def test_alone_a_wish_for_a_project_without_a_store_makes_that_store(
     assert len(Memory.around(empty_home).main.notes()) == 1
 
 
-def test_alone_a_wish_that_cannot_be_kept_either_says_why(
+def test_alone_a_wish_that_cannot_be_kept_says_why(
     host: CommandHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -527,7 +511,7 @@ def test_alone_a_wish_that_cannot_be_kept_either_says_why(
     assert "The disk is full." in shown(output)
 
 
-def test_alone_what_asks_for_nothing_and_folders_without_stores_are_silent(
+def test_alone_what_asks_for_nothing_is_silent(
     repository: Path, work: Path, tmp_path: Path
 ) -> None:
     for name in ("claude", "codex"):
@@ -553,9 +537,7 @@ def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: Command
 
 
 @pytest.mark.parametrize("is_alone_first", [True, False])
-def test_a_wish_that_hook_and_bridge_both_took_is_told_once(
-    host: CommandHost, is_alone_first: bool
-) -> None:
+def test_a_wish_that_both_took_is_told_once(host: CommandHost, is_alone_first: bool) -> None:
     host.start()
     prompt = {"prompt": DEPLOYS}
     if is_alone_first:

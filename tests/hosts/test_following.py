@@ -22,6 +22,7 @@ from mdmemory.observe import queue
 from mdmemory.observe.observations import Observations
 from mdmemory.transcripts.turns import Transcript, Turn
 
+Patch = pytest.MonkeyPatch
 FAILED = "FAILED tests/test_a.py::test_x - assert 1 == 2"
 WINDOW = {"model": "p/m", "limit": {"context": 108_000, "output": 8_000}}  # 100,000 to fill
 
@@ -63,7 +64,7 @@ def begun(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture
-def project(begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(begun: Path, tmp_path: Path, monkeypatch: Patch) -> Path:
     root = shutil.copytree(begun, tmp_path / "project")
     monkeypatch.chdir(root)
     return root
@@ -77,21 +78,21 @@ def host(project: Path) -> Host:
 def configure(project: Path, table: str, **values: object) -> None:
     lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
     text = "\n".join(['store = "notes/memory"', f"[{table}]", *lines, ""])
-    (project / "mdmemory.toml").write_text(text, encoding="utf-8")
+    (project / "mdmemory.toml").write_text(text, "utf-8")
 
 
 def prefer(table: str, **values: object) -> None:
     file = Path.home() / ".config/mdmemory/config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
-    file.write_text("\n".join([f"[{table}]", *lines, ""]), encoding="utf-8")
+    file.write_text("\n".join([f"[{table}]", *lines, ""]), "utf-8")
 
 
 Wrote = Callable[..., None]
 
 
 @pytest.fixture
-def transcript(monkeypatch: pytest.MonkeyPatch) -> Wrote:
+def transcript(monkeypatch: Patch) -> Wrote:
     """Lets the host's own database hold a session with these words of its user."""
 
     def write(*said: str) -> None:
@@ -183,16 +184,14 @@ def test_two_sessions_at_once_never_mix(host: Host, project: Path) -> None:
     assert "ses_1" in third.prompt("ses_1")
 
 
-def test_a_block_that_fails_takes_no_other_with_it(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_block_that_fails_takes_no_other_with_it(host: Host, monkeypatch: Patch) -> None:
     def broken(layers: Memory, session: str) -> str:
         raise BadTranscript("It is broken.")
 
     monkeypatch.setattr(following, "by_hand", broken)
     monkeypatch.setattr(following, "recall_observations", lambda *_: "what was seen")
     assert host.prompt() == "what was seen"
-    assert "It is broken." in host.log.file.read_text(encoding="utf-8")
+    assert "It is broken." in host.log.file.read_text("utf-8")
 
 
 def test_the_words_of_another_agent_decide_nothing(host: Host, project: Path) -> None:
@@ -201,9 +200,7 @@ def test_the_words_of_another_agent_decide_nothing(host: Host, project: Path) ->
     assert "semicolons" not in Host(project).prompt()
 
 
-def test_the_assistants_own_marks_are_kept_when_its_answer_is_whole(
-    host: Host, project: Path
-) -> None:
+def test_the_assistants_marks_are_kept_when_its_answer_is_whole(host: Host, project: Path) -> None:
     host.ask("said", text="[Decision: semicolons")
     host.ask("said", text="separate] [Decision: tabs separate the columns]")
     host.answer(10)
@@ -213,9 +210,7 @@ def test_the_assistants_own_marks_are_kept_when_its_answer_is_whole(
     assert "a summary" not in text
 
 
-def test_no_transcript_is_read_for_the_memory_of_a_session(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_transcript_is_read_for_a_session_memory(host: Host, monkeypatch: Patch) -> None:
     asked: list[str] = []
     monkeypatch.setattr("mdmemory.hosts.opencode.watching.transcript_of", asked.append)
     goal = {"action": "write", "section": "goal", "text": "Ship it"}
@@ -238,13 +233,13 @@ def test_a_long_output_is_shown_in_part_and_what_is_no_text_stays(host: Host) ->
 LINES = "\n".join(f"line {number}" for number in range(200))
 
 
-def test_the_whole_of_an_output_is_kept_a_moment_after_the_answer(
-    host: Host, project: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_whole_output_is_kept_after_the_answer(
+    host: Host, project: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(watching, "REST", 0.01)
     file = Path(host.run("./run", LINES).rpartition("the whole output: ")[2].removesuffix("]"))
     is_soon(file.exists)
-    assert file.read_text(encoding="utf-8") == LINES
+    assert file.read_text("utf-8") == LINES
     monkeypatch.setattr(watching, "REST", 0.2)
     host.run("./run", f"{LINES}\nmore")
     host.ask("deleted")
@@ -252,9 +247,7 @@ def test_the_whole_of_an_output_is_kept_a_moment_after_the_answer(
     assert list(file.parent.iterdir()) == []
 
 
-def test_what_is_asked_goes_before_the_keeping_of_outputs_which_keep_their_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_asked_goes_before_outputs_which_keep_their_order(monkeypatch: Patch) -> None:
     monkeypatch.setattr(watching, "REST", 0.01)
     monkeypatch.setattr(watching, "PATIENCE", HUNG)
     work, done = watching.Afterwards(), list[str]()
@@ -275,9 +268,7 @@ def test_what_is_asked_goes_before_the_keeping_of_outputs_which_keep_their_order
         is_soon(lambda: done[2:] == ["third"])
 
 
-def test_a_whole_output_that_is_lost_after_the_answer_is_told_and_logged(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_whole_output_that_is_lost_is_told_and_logged(host: Host, monkeypatch: Patch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -285,7 +276,7 @@ def test_a_whole_output_that_is_lost_after_the_answer_is_told_and_logged(
     monkeypatch.setattr("mdmemory.session.storage.put_output", full)
     shown = host.run("./run", LINES)
     log = host.log.file
-    is_soon(lambda: log.exists() and "No space left" in log.read_text(encoding="utf-8"))
+    is_soon(lambda: log.exists() and "No space left" in log.read_text("utf-8"))
     assert host.run("ls", session="ses_2") is None
     told = host.run("ls")
     assert shown.rpartition("the whole output: ")[2].removesuffix("]") in told
@@ -337,9 +328,7 @@ def test_a_full_context_is_told_once_for_each_level_in_the_next_turn(host: Host)
     assert host.tell("Four.") == []
 
 
-def test_the_newest_level_counts_and_a_compaction_takes_it_back(
-    host: Host, transcript: Wrote
-) -> None:
+def test_the_newest_level_counts_until_a_compaction(host: Host, transcript: Wrote) -> None:
     host.prompt()
     host.answer(75_000)
     host.answer(90_000)
@@ -367,7 +356,7 @@ def test_counts_that_make_no_sense_are_none(host: Host, tokens: object) -> None:
 # --- what becomes of it --------------------------------------------------------------------------
 
 
-def test_a_compaction_promotes_what_the_users_words_bear_out(
+def test_a_compaction_promotes_what_words_bear_out(
     host: Host, project: Path, transcript: Wrote
 ) -> None:
     decided = "We decided to deploy on Tuesdays only, the on-call team is complete then."
@@ -378,8 +367,8 @@ def test_a_compaction_promotes_what_the_users_words_bear_out(
     assert host.ask("compacted")["saved"] == [], "once is enough"
 
 
-def test_a_summary_that_cannot_be_stored_keeps_no_decision_back(
-    host: Host, transcript: Wrote, monkeypatch: pytest.MonkeyPatch
+def test_a_lost_summary_keeps_no_decision_back(
+    host: Host, transcript: Wrote, monkeypatch: Patch
 ) -> None:
     take = Memory.summary
 
@@ -393,7 +382,7 @@ def test_a_summary_that_cannot_be_stored_keeps_no_decision_back(
     host.tell(decided)
     monkeypatch.setattr(Memory, "summary", busy)
     assert len(host.ask("compacted", summary="We spoke.")["saved"]) == 1
-    assert "holds the lock" in host.log.file.read_text(encoding="utf-8")
+    assert "holds the lock" in host.log.file.read_text("utf-8")
 
 
 def test_a_summary_is_told_what_stays_in_the_prompt(host: Host) -> None:
@@ -405,7 +394,7 @@ def test_a_summary_is_told_what_stays_in_the_prompt(host: Host) -> None:
     assert "need not repeat it" in kept
 
 
-def test_observations_are_queued_worked_on_at_idle_and_shown_at_the_next_start(
+def test_observations_are_worked_on_at_idle_and_shown_at_the_next_start(
     host: Host, project: Path
 ) -> None:
     prefer("observe", enabled=True)
@@ -429,7 +418,7 @@ def test_observations_are_queued_worked_on_at_idle_and_shown_at_the_next_start(
         assert queue.waiting(state)["pending"] == 0
 
 
-def test_no_compaction_waits_for_a_model(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_compaction_waits_for_a_model(host: Host, monkeypatch: Patch) -> None:
     prefer("observe", enabled=True)
     monkeypatch.setattr(Observations, "_model", lambda self: Scripted())
     host.run("cat README", "The billing service listens on port 8080, says the README of it.")

@@ -35,7 +35,7 @@ def hooks(repository: Path, git: Git) -> Path:
 
 def put(path: Path, text: str, mode: int = 0o755) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, "utf-8")
     path.chmod(mode)
     return path
 
@@ -45,11 +45,11 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def note(repository: Path, text: str = "Uses tabs.", name: str = "a") -> None:
-    (repository / f"notes/memory/{name}.md").write_text(f"{text}\n", encoding="utf-8")
+    (repository / f"notes/memory/{name}.md").write_text(f"{text}\n", "utf-8")
 
 
 def index(repository: Path) -> str:
-    return (repository / "notes/memory/MEMORY.md").read_text(encoding="utf-8")
+    return (repository / "notes/memory/MEMORY.md").read_text("utf-8")
 
 
 def test_install_and_remove_leave_what_was_there(memory: Memory, hooks: Path) -> None:
@@ -61,8 +61,8 @@ def test_install_and_remove_leave_what_was_there(memory: Memory, hooks: Path) ->
         f"post-rewrite in {hooks}."
     ]
     assert sorted(path.name for path in hooks.iterdir()) == sorted(HOOKS)
-    assert mine.read_text(encoding="utf-8").count(" mdmemory index ") == 1
-    assert mine.read_text(encoding="utf-8").startswith("#!/usr/bin/env bash\n[ -n ")
+    assert mine.read_text("utf-8").count(" mdmemory index ") == 1
+    assert mine.read_text("utf-8").startswith("#!/usr/bin/env bash\n[ -n ")
     assert mine.stat().st_mode & 0o777 == 0o700
     assert all(os.access(hooks / name, os.X_OK) for name in HOOKS)
     installed = snapshot(hooks)
@@ -75,14 +75,14 @@ def test_install_and_remove_leave_what_was_there(memory: Memory, hooks: Path) ->
 
 def test_a_program_that_moved_replaces_the_line(memory: Memory, hooks: Path) -> None:
     git_hooks.install_hooks(memory.project, ["/old/mdmemory"])
-    put(hooks / "post-merge", (hooks / "post-merge").read_text(encoding="utf-8") + "echo mine\n")
+    put(hooks / "post-merge", (hooks / "post-merge").read_text("utf-8") + "echo mine\n")
     git_hooks.install_hooks(memory.project, ["/new place/mdmemory"])
-    text = (hooks / "post-merge").read_text(encoding="utf-8")
+    text = (hooks / "post-merge").read_text("utf-8")
     assert "'/new place/mdmemory' index" in text
     assert "/old/" not in text
     git_hooks.remove_hooks(memory.project)
     assert [path.name for path in hooks.iterdir()] == ["post-merge"]
-    assert (hooks / "post-merge").read_text(encoding="utf-8") == "#!/bin/sh\necho mine\n"
+    assert (hooks / "post-merge").read_text("utf-8") == "#!/bin/sh\necho mine\n"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_linked_hook_is_not_written_through(memory: Memory, hooks: Path, tmp_p
     shared = put(tmp_path / "shared", "#!/bin/sh\n")
     (hooks / "post-merge").symlink_to(shared)
     assert "it is a link" in git_hooks.install_hooks(memory.project, PROGRAM)[1]
-    assert shared.read_text(encoding="utf-8") == "#!/bin/sh\n"
+    assert shared.read_text("utf-8") == "#!/bin/sh\n"
 
 
 @pytest.mark.slow
@@ -176,9 +176,9 @@ def test_what_git_stashed_by_itself_is_given_back(
     git_hooks.install_hooks(memory.project, git_hooks.program_words())
     note(repository, "not committed", "c")
     memory.index()
-    (repository / "README").write_text("work\n", encoding="utf-8")
+    (repository / "README").write_text("work\n", "utf-8")
     git(repository, way, "-q", "--autostash", "main")
-    assert (repository / "README").read_text(encoding="utf-8") == "work\n"
+    assert (repository / "README").read_text("utf-8") == "work\n"
     assert git(repository, "stash", "list") == ""
 
 
@@ -216,21 +216,21 @@ def test_a_project_below_the_top_and_a_linked_worktree_are_found(
     other = tmp_path / "linked"
     git(repository, "worktree", "add", "-q", "-b", "side", str(other))
     store = other / "it's one/notes/memory"
-    (store / "a.md").write_text("Uses tabs.\n", encoding="utf-8")
+    (store / "a.md").write_text("Uses tabs.\n", "utf-8")
     git(other, "add", "-A")
     git(other, "commit", "-qm", "by hand")
-    assert "(a.md)" in (store / "MEMORY.md").read_text(encoding="utf-8")
-    assert "(a.md)" not in (memory.project.store / "MEMORY.md").read_text(encoding="utf-8")
+    assert "(a.md)" in (store / "MEMORY.md").read_text("utf-8")
+    assert "(a.md)" not in (memory.project.store / "MEMORY.md").read_text("utf-8")
 
 
 def test_a_store_that_is_its_own_repository_has_its_own_hooks(repository: Path, git: Git) -> None:
     memory, _ = Memory.init(repository, own_repo=True)
     git_hooks.install_hooks(memory.project, git_hooks.program_words())
     store = memory.project.store
-    (store / "a.md").write_text("Uses tabs.\n", encoding="utf-8")
+    (store / "a.md").write_text("Uses tabs.\n", "utf-8")
     git(store, "add", "-A")
     git(store, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "by hand")
-    assert "(a.md)" in (store / "MEMORY.md").read_text(encoding="utf-8")
+    assert "(a.md)" in (store / "MEMORY.md").read_text("utf-8")
     assert not (store / ".mdmemory").exists()
 
 
@@ -243,7 +243,7 @@ def test_a_folder_of_hooks_in_the_work_tree_is_used_and_said_to_be_shared(
     )
     assert (repository / ".husky/post-merge").exists()
     assert not (repository / ".git/hooks/post-merge").exists()
-    (repository / ".husky/.gitignore").write_text("*\n", encoding="utf-8")
+    (repository / ".husky/.gitignore").write_text("*\n", "utf-8")
     git_hooks.remove_hooks(memory.project)
     assert len(git_hooks.install_hooks(memory.project, PROGRAM)) == 1
 
@@ -254,7 +254,7 @@ def test_hooks_for_all_repositories_find_the_store_by_themselves(
     (tmp_path / "hooks").mkdir()
     git(repository, "config", "core.hooksPath", str(tmp_path / "hooks"))
     git_hooks.install_hooks(memory.project, ["/bin/mdmemory"])
-    text = (tmp_path / "hooks/post-merge").read_text(encoding="utf-8")
+    text = (tmp_path / "hooks/post-merge").read_text("utf-8")
     assert "*) /bin/mdmemory index <" in text
     below, _ = Memory.init(repository / "below")
     with pytest.raises(MdmemoryError, match="are for all your repositories"):

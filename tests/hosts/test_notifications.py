@@ -146,7 +146,7 @@ def test_lines_take_turns(memory: Memory, client: Client) -> None:
     assert client.news() == ["the 1.", "the 2."]
 
 
-def test_what_is_no_receipt_is_passed_over_and_old_ones_go(
+def test_what_is_no_receipt_is_left_and_old_go(
     memory: Memory, client: Client, tmp_path: Path
 ) -> None:
     client.say("hello")
@@ -253,7 +253,7 @@ def test_what_the_assistant_forgets_is_named_and_not_repeated(
 # --- taking back ---------------------------------------------------------------------------------
 
 
-def test_the_command_takes_back_the_newest_change_and_names_its_fact(
+def test_the_command_takes_back_the_newest_change_and_names_it(
     memory: Memory, client: Client
 ) -> None:
     (told,) = client.turn(DEPLOYS)
@@ -273,9 +273,7 @@ def test_the_command_takes_back_the_newest_change_and_names_its_fact(
     assert len(memory.notes()) == 1, "an undo can be taken back, too"
 
 
-def test_a_command_that_finds_nothing_says_so_and_others_are_left_alone(
-    memory: Memory, client: Client
-) -> None:
+def test_a_command_that_finds_nothing_says_so(memory: Memory, client: Client) -> None:
     assert client.ask("command", command="review", arguments="") == {}
     (text,) = client.ask("command", command="memory-undo", arguments="")["parts"]
     assert "Nothing was taken back. There is nothing to undo" in text

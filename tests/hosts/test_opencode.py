@@ -31,7 +31,7 @@ MINE = '{\n  // ours\n  "model": "a/b", // fast\n  "instructions": ["notes/memor
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     (folder / "notes/memory").mkdir(parents=True)
-    (folder / "notes/memory/MEMORY.md").write_text("# Memory index\n", encoding="utf-8")
+    (folder / "notes/memory/MEMORY.md").write_text("# Memory index\n", "utf-8")
     return folder
 
 
@@ -50,7 +50,7 @@ def unwire(project: Path) -> list[str]:
 def instructions(where: Place) -> list[str]:
     """The files that the plugin has OpenCode read."""
     plugin = where.folder / PLUGIN
-    names = wiring.plugin_constants(plugin.read_text(encoding="utf-8"))["INSTRUCTIONS"]
+    names = wiring.plugin_constants(plugin.read_text("utf-8"))["INSTRUCTIONS"]
     return [os.path.normpath(plugin.parent / name) for name in names]
 
 
@@ -64,7 +64,7 @@ def test_the_plugin_has_the_protocol_and_the_index_read(project: Path) -> None:
         str(project / PROTOCOL_FILE),
         str(project / "notes/memory/MEMORY.md"),
     ]
-    first, _, rest = (project / PROTOCOL_FILE).read_text(encoding="utf-8").partition("\n")
+    first, _, rest = (project / PROTOCOL_FILE).read_text("utf-8").partition("\n")
     assert first.startswith("<!-- mdmemory: ")
     assert rest == PROTOCOL
     assert wiring.reading_problems(place(project)) == []
@@ -72,9 +72,9 @@ def test_the_plugin_has_the_protocol_and_the_index_read(project: Path) -> None:
 
 @pytest.mark.parametrize("mcp", [False, True])
 def test_a_persons_configuration_stays_as_it_is(project: Path, mcp: bool) -> None:
-    (project / "opencode.jsonc").write_text(MINE, encoding="utf-8")
+    (project / "opencode.jsonc").write_text(MINE, "utf-8")
     (project / ".opencode/command").mkdir(parents=True)
-    (project / ".opencode/command/mine.md").write_text("Mine.\n", encoding="utf-8")
+    (project / ".opencode/command/mine.md").write_text("Mine.\n", "utf-8")
     before = snapshot(project)
     wire(project, mcp=mcp)
     assert (project / "opencode.jsonc").read_bytes() == before["opencode.jsonc"]
@@ -99,7 +99,7 @@ def test_a_wired_project_can_be_moved(project: Path, tmp_path: Path) -> None:
 def test_two_stores_at_the_same_relative_path_are_not_mistaken(project: Path) -> None:
     inner = project / "packages/inner"
     (inner / "notes/memory").mkdir(parents=True)
-    (inner / "notes/memory/MEMORY.md").write_text("", encoding="utf-8")
+    (inner / "notes/memory/MEMORY.md").write_text("", "utf-8")
     for mcp in (False, True):
         wire(project, mcp=mcp)
         wire(inner, mcp=mcp)
@@ -120,7 +120,7 @@ def test_two_stores_at_the_same_relative_path_are_not_mistaken(project: Path) ->
         (b"\xff\xfe{}", "not UTF-8"),
     ],
 )
-def test_an_invalid_configuration_is_refused_before_anything_is_written(
+def test_an_invalid_configuration_is_refused_first(
     project: Path, content: bytes, words: str
 ) -> None:
     (project / "opencode.json").write_bytes(content)
@@ -136,28 +136,26 @@ def test_an_invalid_configuration_is_refused_before_anything_is_written(
 
 @pytest.mark.parametrize("content", ["", "\n", "\ufeff"])
 def test_an_empty_configuration_is_none(project: Path, content: str) -> None:
-    (project / "opencode.json").write_text(content, encoding="utf-8")
+    (project / "opencode.json").write_text(content, "utf-8")
     wire(project)
-    assert (project / "opencode.json").read_text(encoding="utf-8") == content
+    assert (project / "opencode.json").read_text("utf-8") == content
 
 
 def test_a_linked_configuration_is_only_read(project: Path, tmp_path: Path) -> None:
     shared = tmp_path / "shared.json"
-    shared.write_text('{"instructions": ["x.md"]}', encoding="utf-8")
+    shared.write_text('{"instructions": ["x.md"]}', "utf-8")
     (project / "opencode.json").symlink_to(shared)
     (project / ".opencode").mkdir()
     (project / ".opencode/opencode.json").symlink_to(shared)
     wire(project)
     assert "Left .opencode/opencode.json as it is" in wire(project, mcp=True)[0]
     unwire(project)
-    assert shared.read_text(encoding="utf-8") == '{"instructions": ["x.md"]}'
+    assert shared.read_text("utf-8") == '{"instructions": ["x.md"]}'
     assert (project / ".opencode/opencode.json").is_symlink()
 
 
 @pytest.mark.parametrize("mcp", [False, True])
-def test_a_linked_folder_does_not_lead_out_of_the_project(
-    project: Path, tmp_path: Path, mcp: bool
-) -> None:
+def test_a_linked_folder_leads_nowhere_else(project: Path, tmp_path: Path, mcp: bool) -> None:
     (tmp_path / "elsewhere").mkdir()
     (project / ".opencode").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(MdmemoryError, match="outside the project"):
@@ -171,7 +169,7 @@ def test_an_unedited_older_protocol_is_updated(project: Path, line_end: bytes) -
     file = project / PROTOCOL_FILE
     file.write_bytes(add_stamp("# Older\n", "PROTOCOL.md", "0.0.1").replace(b"\n", line_end))
     assert wire(project) == ["Updated .opencode/memory/PROTOCOL.md."]
-    assert file.read_text(encoding="utf-8").endswith(PROTOCOL)
+    assert file.read_text("utf-8").endswith(PROTOCOL)
 
 
 def test_a_store_outside_the_project_is_named_absolutely(project: Path, tmp_path: Path) -> None:
@@ -181,25 +179,23 @@ def test_a_store_outside_the_project_is_named_absolutely(project: Path, tmp_path
 
 
 @pytest.mark.parametrize("mcp", [False, True])
-def test_the_persons_own_wiring_does_not_touch_the_project(
-    project: Path, empty_home: Path, mcp: bool
-) -> None:
+def test_the_persons_wiring_touches_no_project(project: Path, empty_home: Path, mcp: bool) -> None:
     folder = empty_home / ".config/opencode"
     folder.mkdir(parents=True)
-    (folder / "opencode.jsonc").write_text("{}", encoding="utf-8")
+    (folder / "opencode.jsonc").write_text("{}", "utf-8")
     store = empty_home / ".local/share/mdmemory"
     where = place(project, store, folder)
     before = snapshot(project)
     said = wiring.install_wiring(where, mcp=mcp)
     assert said[0].startswith(f"Installed in {folder}: memory/PROTOCOL.md, ")
-    assert (folder / "opencode.jsonc").read_text(encoding="utf-8") == "{}"
+    assert (folder / "opencode.jsonc").read_text("utf-8") == "{}"
     if not mcp:
         assert instructions(where) == [str(where.wanted[0])], "the bridge names the indexes"
         assert not (folder / "package.json").exists()
     assert snapshot(project) == before
     assert wiring.install_wiring(where, mcp=mcp) == []
     store.mkdir(parents=True)
-    (store / "MEMORY.md").write_text("", encoding="utf-8")
+    (store / "MEMORY.md").write_text("", "utf-8")
     assert wiring.reading_problems(where) == []
     others = wiring.reading_problems(place(project), folder)
     assert (others == []) is not mcp, "the person's plugin has the index of each store read"
@@ -219,11 +215,9 @@ def test_what_is_not_wired_what_is_gone_and_what_is_anothers_is_told(project: Pa
     ]
 
 
-def test_an_invalid_configuration_stops_the_removal_before_anything_is_changed(
-    project: Path,
-) -> None:
+def test_an_invalid_configuration_stops_the_removal_in_time(project: Path) -> None:
     wire(project)
-    (project / "opencode.jsonc").write_text("{,}", encoding="utf-8")
+    (project / "opencode.jsonc").write_text("{,}", "utf-8")
     before = snapshot(project)
     with pytest.raises(MdmemoryError, match="not a valid configuration"):
         unwire(project)
@@ -232,11 +226,11 @@ def test_an_invalid_configuration_stops_the_removal_before_anything_is_changed(
 
 def test_an_entry_in_a_persons_spelling_stays_and_is_said(project: Path) -> None:
     mine = '{"instructions": ["./notes/memory/MEMORY.md"]}'
-    (project / "opencode.json").write_text(mine, encoding="utf-8")
+    (project / "opencode.json").write_text(mine, "utf-8")
     assert unwire(project)[-1] == (
         "opencode.json still lists ./notes/memory/MEMORY.md, in a spelling that is not ours."
     )
-    assert (project / "opencode.json").read_text(encoding="utf-8") == mine
+    assert (project / "opencode.json").read_text("utf-8") == mine
 
 
 # --- the plugin or the MCP server, never both ---------------------------------------------------
@@ -252,7 +246,7 @@ def examine(project: Path, command: list[str] | None = None) -> list[str]:
 
 def configured(project: Path) -> dict[str, object]:
     """The configuration of ours, below its stamp."""
-    text = (project / ".opencode" / CONFIGURATION).read_text(encoding="utf-8")
+    text = (project / ".opencode" / CONFIGURATION).read_text("utf-8")
     return dict(json.loads(text.partition("\n")[2]))
 
 
@@ -264,7 +258,7 @@ def configured(project: Path) -> dict[str, object]:
 
 def test_the_plugin_starts_this_very_mdmemory(project: Path) -> None:
     wire(project)
-    source = (project / ".opencode" / PLUGIN).read_text(encoding="utf-8")
+    source = (project / ".opencode" / PLUGIN).read_text("utf-8")
     assert json.dumps(COMMAND) in source
     assert examine(project) == []
 
@@ -298,9 +292,7 @@ def test_a_server_that_a_person_set_up_stays_and_is_told(project: Path) -> None:
     assert (project / "opencode.json").read_text("utf-8") == text
 
 
-def test_a_persons_configuration_at_our_place_stays_and_they_are_told_what_to_add(
-    project: Path,
-) -> None:
+def test_a_configuration_at_our_place_stays_and_they_are_told_what_to_add(project: Path) -> None:
     file = project / ".opencode" / CONFIGURATION
     file.parent.mkdir()
     file.write_text('{"model": "a/b"}', "utf-8")
@@ -321,13 +313,13 @@ def test_opencode_is_spared_npm_only_where_nothing_else_wants_it(project: Path) 
     wire(project)
     assert json.loads((folder / "package-lock.json").read_text())["packages"][""]["dependencies"]
     assert (folder / "node_modules").is_dir()
-    ignored = (folder / ".gitignore").read_text(encoding="utf-8").split()
+    ignored = (folder / ".gitignore").read_text("utf-8").split()
     assert {"package.json", "package-lock.json", "node_modules", ".gitignore"} <= set(ignored)
     unwire(project)
     assert not folder.exists()
     for others in (("package.json", "{}"), ("plugin/other.ts", ""), ("plugins/other.js", "")):
         (folder / others[0]).parent.mkdir(parents=True, exist_ok=True)
-        (folder / others[0]).write_text(others[1], encoding="utf-8")
+        (folder / others[0]).write_text(others[1], "utf-8")
         wire(project)
         assert not (folder / "package-lock.json").exists()
         unwire(project)
@@ -369,7 +361,7 @@ def test_the_way_to_choose_a_model_is_told_and_a_bridge_that_had_trouble(
     assert main(["init", str(repository), "--opencode"]) == 0
     monkeypatch.chdir(repository)
     line = "2026-06-01T00:01:00Z plugin: the bridge is gone: it ended (1); it is started again\n"
-    (repository / ".mdmemory/bridge.log").write_text(line, encoding="utf-8")
+    (repository / ".mdmemory/bridge.log").write_text(line, "utf-8")
     assert "mdmemory config set planner NAME" in capsys.readouterr().out
     assert main(["doctor"]) == 0
     assert "the bridge is gone: it ended (1)" in capsys.readouterr().out
@@ -378,9 +370,7 @@ def test_the_way_to_choose_a_model_is_told_and_a_bridge_that_had_trouble(
 # --- at the command line -------------------------------------------------------------------------
 
 
-def test_a_dry_run_leaves_the_disk_as_it_is(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(tmp_path / "new"), "--opencode", "--dry-run"]) == 0
     said = capsys.readouterr().out
     assert "Would create a store in" in said

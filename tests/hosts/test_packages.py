@@ -69,9 +69,7 @@ def wire(host: str, home: Path) -> None:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_hook_starts_the_launcher_and_else_the_program_on_the_path(
-    host: str, tmp_path: Path
-) -> None:
+def test_a_hook_starts_the_launcher_else_the_program_on_the_path(host: str, tmp_path: Path) -> None:
     known = program(tmp_path / "bin/mdmemory")
     path = f"{known.parent}{os.pathsep}/usr/bin:/bin"
     done = start(host, tmp_path, "hook", said="{}", path=path)
@@ -83,9 +81,7 @@ def test_a_hook_starts_the_launcher_and_else_the_program_on_the_path(
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_hook_is_silent_where_mdmemory_is_not_installed_or_fails(
-    host: str, tmp_path: Path
-) -> None:
+def test_a_hook_is_silent_where_mdmemory_is_gone_or_fails(host: str, tmp_path: Path) -> None:
     done = start(host, tmp_path, "hook", said="{}")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     program(tmp_path / ".config/mdmemory/launch", code=2)

@@ -18,9 +18,7 @@ Say = Callable[..., tuple[int, str]]
 PLUGIN = ".config/opencode/plugin/mdmemory.ts"
 
 
-def test_nothing_is_seeded_that_would_keep_npm_from_the_persons_folder(
-    empty_home: Path, say: Say
-) -> None:
+def test_nothing_keeps_npm_from_the_persons_folder(empty_home: Path, say: Say) -> None:
     assert "npm install" in say("opencode", "--dry-run")[1]
     say("opencode")
     names = {path.name for path in (empty_home / ".config/opencode").iterdir()}
@@ -29,7 +27,7 @@ def test_nothing_is_seeded_that_would_keep_npm_from_the_persons_folder(
 
 def test_what_is_written_names_no_version_of_the_program(empty_home: Path, say: Say) -> None:
     say("opencode")
-    assert plugin_constants((empty_home / PLUGIN).read_text(encoding="utf-8")) == {
+    assert plugin_constants((empty_home / PLUGIN).read_text("utf-8")) == {
         "COMMAND": [str(empty_home / ".config/mdmemory/launch")],
         "INSTRUCTIONS": ["../memory/PROTOCOL.md"],
     }
@@ -55,7 +53,7 @@ def test_the_folders_that_an_earlier_version_made_go_too(empty_home: Path, say: 
     assert [*empty_home.iterdir()] == []
 
 
-def test_where_no_client_is_installed_one_has_to_be_named(
+def test_without_a_client_one_has_to_be_named(
     empty_home: Path, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
@@ -98,7 +96,7 @@ def script(empty_home: Path, tmp_path: Path) -> Path:
     """A launcher of a script that prints its words."""
     script = tmp_path / "the program's place/mdmemory"
     script.parent.mkdir()
-    script.write_text(f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:])\n", encoding="utf-8")
+    script.write_text(f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:])\n", "utf-8")
     script.chmod(0o755)
     launcher.launcher_place().parent.mkdir(parents=True)
     launcher.launcher_place().write_bytes(launcher.launcher_text(script))
@@ -114,7 +112,7 @@ def test_the_launcher_hands_on_its_words_and_ends_silently_where_the_program_is_
     if gone == "program":
         script.unlink()
     elif gone == "python":
-        script.write_text("#!/gone/bin/python3 -P\n", encoding="utf-8")
+        script.write_text("#!/gone/bin/python3 -P\n", "utf-8")
     else:
         script.chmod(0o644)
     done = start("bridge")
@@ -123,7 +121,7 @@ def test_the_launcher_hands_on_its_words_and_ends_silently_where_the_program_is_
 
 @pytest.mark.parametrize("code", [1, 2, 127])
 def test_a_hook_never_fails_a_turn_whatever_becomes_of_the_program(script: Path, code: int) -> None:
-    script.write_text(f"#!{sys.executable}\nraise SystemExit({code})\n", encoding="utf-8")
+    script.write_text(f"#!{sys.executable}\nraise SystemExit({code})\n", "utf-8")
     assert start("hook", "gemini").returncode == 0
     assert start("mcp").returncode == code
 
@@ -137,34 +135,32 @@ def test_an_update_of_the_program_changes_nothing_for_the_clients(
     link.symlink_to(beside)
     monkeypatch.setenv("PATH", f"{link.parent}{os.pathsep}{os.environ['PATH']}")
     say("opencode")
-    assert f"program={link}\n" in launcher.launcher_place().read_text(encoding="utf-8"), (
-        "the stable name"
-    )
+    assert f"program={link}\n" in launcher.launcher_place().read_text("utf-8"), "the stable name"
     plugin = (empty_home / PLUGIN).read_bytes()
     monkeypatch.setenv("PATH", "/nowhere")
     say("opencode")
-    assert f"program={beside}\n" in launcher.launcher_place().read_text(encoding="utf-8")
+    assert f"program={beside}\n" in launcher.launcher_place().read_text("utf-8")
     assert (empty_home / PLUGIN).read_bytes() == plugin
 
 
-def test_another_program_on_the_path_is_not_started(
+def test_another_program_is_not_started(
     empty_home: Path, tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "mdmemory"
-    other.write_text("#!/bin/sh\necho stolen\n", encoding="utf-8")
+    other.write_text("#!/bin/sh\necho stolen\n", "utf-8")
     other.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     say("opencode")
-    assert str(other) not in launcher.launcher_place().read_text(encoding="utf-8")
+    assert str(other) not in launcher.launcher_place().read_text("utf-8")
 
 
 def test_a_file_of_somebody_else_in_its_place_stays(empty_home: Path, say: Say) -> None:
     launcher.launcher_place().parent.mkdir(parents=True)
-    launcher.launcher_place().write_text("#!/bin/sh\necho mine\n", encoding="utf-8")
+    launcher.launcher_place().write_text("#!/bin/sh\necho mine\n", "utf-8")
     code, said = say("opencode")
     assert (code, "is not a file of mdmemory" in said) == (1, True), said
     assert say("--remove") == (0, "Nothing to remove.\n")
-    assert launcher.launcher_place().read_text(encoding="utf-8") == "#!/bin/sh\necho mine\n"
+    assert launcher.launcher_place().read_text("utf-8") == "#!/bin/sh\necho mine\n"
 
 
 # --- doctor --------------------------------------------------------------------------------------
@@ -179,9 +175,9 @@ def test_doctor_names_what_setup_would_write_anew(empty_home: Path, say: Say) ->
     assert said.endswith("does not start this mdmemory. Run `mdmemory setup opencode` again.")
     say("opencode")
     plugin = empty_home / PLUGIN
-    plugin.write_bytes(add_stamp(drop_stamp(plugin.read_text(encoding="utf-8")), PLUGIN, "0.0.9"))
+    plugin.write_bytes(add_stamp(drop_stamp(plugin.read_text("utf-8")), PLUGIN, "0.0.9"))
     (said,) = clients.client_findings(os.environ, empty_home)
     assert "is of mdmemory 0.0.9" in said
-    plugin.write_text(plugin.read_text(encoding="utf-8") + "// mine\n", encoding="utf-8")
+    plugin.write_text(plugin.read_text("utf-8") + "// mine\n", "utf-8")
     (said,) = clients.client_findings(os.environ, empty_home)
     assert "was edited" in said

@@ -54,14 +54,22 @@ THEIRS = {
 }
 
 
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+def found(folder: Path) -> str:
+    """What doctor finds of the clients."""
+    return "\n".join(clients.client_findings(os.environ, folder))
+
+
 @pytest.fixture
 def lived_in(empty_home: Path) -> Path:
     """A home in which every client has settings, laid out in its own way."""
     for name, text in THEIRS.items():
-        path = empty_home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
-        path.chmod(0o600)
+        put(empty_home / name, text).chmod(0o600)
     (empty_home / ".config/opencode/skills").mkdir()
     return empty_home
 
@@ -78,8 +86,8 @@ def tree(folder: Path) -> dict[str, tuple[bytes | None, int]]:
 
 
 def data(path: Path) -> Any:
-    """What a file of settings says."""
-    return json.loads(path.read_text(encoding="utf-8-sig"))
+    """What a file of settings says, comments of a person's own aside."""
+    return json.loads(path.read_text(encoding="utf-8-sig").replace("// mine", ""))
 
 
 def commands(hooks: dict[str, Any]) -> dict[str, list[str]]:
@@ -93,17 +101,40 @@ def commands(hooks: dict[str, Any]) -> dict[str, list[str]]:
 # --- what is written -----------------------------------------------------------------------------
 
 
-def test_claude_code_gets_hooks_a_permission_and_a_server(empty_home: Path, say: Say) -> None:
-    assert say("claude")[0] == 0
-    settings = data(empty_home / ".claude/settings.json")
-    events = ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
-    assert commands(settings["hooks"]) == {event: [HOOK % "claude"] for event in events}
-    assert {group[0]["hooks"][0]["timeout"] for group in settings["hooks"].values()} == {30}
-    assert settings["permissions"]["allow"] == ["mcp__mdmemory"]
-    assert data(empty_home / ".claude.json")["mcpServers"]["mdmemory"] == {
+def served(servers: dict[str, Any]) -> dict[str, Any]:
+    return dict(servers["mdmemory"])
+
+
+@pytest.mark.parametrize(
+    ("client", "file", "said", "answered"),
+    [
+        ("claude", ".claude/settings.json", "UserPromptSubmit", "Stop"),
+        ("codex", ".codex/hooks.json", "UserPromptSubmit", "Stop"),
+        ("gemini", ".gemini/settings.json", "BeforeAgent", "AfterAgent"),
+    ],
+)
+def test_each_client_gets_a_hook_for_its_four_events(
+    client: str, file: str, said: str, answered: str, empty_home: Path, say: Say
+) -> None:
+    assert say(client)[0] == 0
+    events = ["SessionStart", said, answered, "SessionEnd"]
+    hooks = data(empty_home / file)["hooks"]
+    assert commands(hooks) == {event: [HOOK % client] for event in events}
+    if client == "claude":
+        assert {group[0]["hooks"][0]["timeout"] for group in hooks.values()} == {30}
+    if client == "codex":
+        last = hooks["SessionEnd"][0]["hooks"][0]
+        assert last["timeout"] <= 3, "Codex warns of more at each start"
+
+
+def test_claude_code_gets_a_permission_and_a_server(empty_home: Path, say: Say) -> None:
+    say("claude")
+    assert data(empty_home / ".claude/settings.json")["permissions"]["allow"] == ["mcp__mdmemory"]
+    file = empty_home / ".claude.json"
+    assert served(data(file)["mcpServers"]) == {
         "command": "sh", "args": ["-c", SERVER], "type": "stdio", "alwaysLoad": True,
     }  # fmt: skip
-    assert (empty_home / ".claude.json").stat().st_mode & 0o777 == 0o600
+    assert file.stat().st_mode & 0o777 == 0o600
     assert (empty_home / ".claude/skills/mdmemory/SKILL.md").is_file()
 
 
@@ -113,42 +144,29 @@ def test_claude_codes_own_variable_moves_all_of_it(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     say("claude")
     assert {"settings.json", ".claude.json", "skills"} <= {path.name for path in tmp_path.iterdir()}
-    assert not (empty_home / ".claude").exists()
-    assert not (empty_home / ".claude.json").exists()
+    assert not [*empty_home.glob(".claude*")]
 
 
-def test_codex_gets_hooks_and_a_server_that_it_does_not_wait_for(
-    empty_home: Path, say: Say
-) -> None:
-    assert say("codex")[0] == 0
-    hooks = data(empty_home / ".codex/hooks.json")["hooks"]
-    events = ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
-    assert commands(hooks) == {event: [HOOK % "codex"] for event in events}
-    assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] <= 3, "Codex warns of more at each start"
-    server = tomllib.loads((empty_home / ".codex/config.toml").read_text())["mcp_servers"]
-    assert server["mdmemory"]["args"] == ["-c", SERVER]
-    assert "XDG_CONFIG_HOME" in server["mdmemory"]["env_vars"], "Codex hands on none by itself"
-    assert "required" not in server["mdmemory"], "it would stop Codex where mdmemory is gone"
+def test_codex_gets_a_server_that_it_does_not_wait_for(empty_home: Path, say: Say) -> None:
+    say("codex")
+    config = tomllib.loads((empty_home / ".codex/config.toml").read_text())
+    server = served(config["mcp_servers"])
+    assert server["args"] == ["-c", SERVER]
+    assert "XDG_CONFIG_HOME" in server["env_vars"], "Codex hands on none by itself"
+    assert "required" not in server, "it would stop Codex where mdmemory is gone"
 
 
-def test_gemini_cli_gets_hooks_and_a_server_whose_tools_it_shows(
-    empty_home: Path, say: Say
-) -> None:
-    assert say("gemini")[0] == 0
-    settings = data(empty_home / ".gemini/settings.json")
-    events = ["SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"]
-    assert commands(settings["hooks"]) == {event: [HOOK % "gemini"] for event in events}
-    server = settings["mcpServers"]["mdmemory"]
+def test_gemini_cli_gets_a_server_whose_tools_it_shows(empty_home: Path, say: Say) -> None:
+    say("gemini")
+    server = served(data(empty_home / ".gemini/settings.json")["mcpServers"])
     assert (server["trust"], server["args"]) == (True, ["-c", SERVER])
 
 
-def test_editors_get_a_server_whose_instructions_bring_the_index(
-    empty_home: Path, say: Say
-) -> None:
+def test_editors_get_a_server_that_brings_the_index(empty_home: Path, say: Say) -> None:
     code, said = say("cursor", "vscode")
     assert (code, "was not run here" in said) == (0, True), said
-    cursor = data(empty_home / ".cursor/mcp.json")["mcpServers"]["mdmemory"]
-    vscode = data(empty_home / ".config/Code/User/mcp.json")["servers"]["mdmemory"]
+    cursor = served(data(empty_home / ".cursor/mcp.json")["mcpServers"])
+    vscode = served(data(empty_home / ".config/Code/User/mcp.json")["servers"])
     assert cursor["args"][1] == vscode["args"][1] == SERVER.removesuffix(" --no-index")
 
 
@@ -166,7 +184,7 @@ def test_what_is_written_holds_everywhere(client: str, empty_home: Path, say: Sa
     assert not {"'", "\\", "!", "\n"} & {*script}
 
 
-def test_the_command_runs_the_launcher_and_ends_silently_without_one(
+def test_the_command_runs_the_launcher_and_is_silent_without(
     empty_home: Path, tmp_path: Path
 ) -> None:
     def run(**more: str) -> tuple[int, str]:
@@ -190,26 +208,25 @@ def test_the_command_runs_the_launcher_and_ends_silently_without_one(
 # --- a person's files ----------------------------------------------------------------------------
 
 
+AGAIN = (0, "All is in place; nothing changed.\n")
+
+
 @pytest.mark.parametrize("client", [*WIRED, "opencode", "all"])
-def test_what_was_put_in_is_taken_out_byte_for_byte(client: str, lived_in: Path, say: Say) -> None:
-    before, names = tree(lived_in), (*WIRED, "opencode") if client == "all" else (client,)
+@pytest.mark.parametrize("home", ["lived_in", "empty_home"])
+def test_what_was_put_in_is_taken_out_byte_for_byte(
+    client: str, home: str, empty_home: Path, say: Say, request: pytest.FixtureRequest
+) -> None:
+    request.getfixturevalue(home)
+    before, names = tree(empty_home), (*WIRED, "opencode") if client == "all" else (client,)
     code, said = say(*names)
     assert code == 0, said
-    for name in THEIRS:
-        assert (lived_in / name).stat().st_mode & 0o777 == 0o600
-    assert tree(lived_in) != before
+    wired = tree(empty_home)
+    assert wired != before
+    assert {wired[name][1] for name in before if name in THEIRS} <= {0o600}
     code, said = say("--remove")
     assert code == 0, said
-    assert tree(lived_in) == before
+    assert tree(empty_home) == before
     assert say("--remove") == (0, "Nothing to remove.\n")
-
-
-@pytest.mark.parametrize("client", [*WIRED, "opencode", "all"])
-def test_an_empty_home_is_empty_again(client: str, empty_home: Path, say: Say) -> None:
-    names = (*WIRED, "opencode") if client == "all" else (client,)
-    assert say(*names)[0] == 0
-    assert say(*names, "--remove")[0] == 0
-    assert tree(empty_home) == {}
 
 
 def test_setup_ends_in_five_lines_and_names_each_file_where_that_is_asked_for(
@@ -243,23 +260,20 @@ def test_removal_names_a_settings_file_with_a_key_that_stays(key: str, say: Say)
 def test_a_second_time_changes_nothing(client: str, lived_in: Path, say: Say) -> None:
     say(client)
     before = {path: path.stat().st_mtime_ns for path in lived_in.rglob("*")}
-    assert say(client) == (0, "All is in place; nothing changed.\n")
+    assert say(client) == AGAIN
     assert {path: path.stat().st_mtime_ns for path in lived_in.rglob("*")} == before
 
 
 @pytest.mark.parametrize("client", WIRED)
-def test_a_dry_run_names_each_file_and_writes_nothing(
-    client: str, lived_in: Path, say: Say
-) -> None:
-    before = tree(lived_in)
-    code, said = say(client, "--dry-run")
-    assert (code, all(str(lived_in / name) in said for name in FILES[client])) == (0, True), said
-    assert tree(lived_in) == before
-    say(client)
-    before = tree(lived_in)
-    code, said = say(client, "--remove", "--dry-run")
-    assert (code, all(str(lived_in / name) in said for name in FILES[client])) == (0, True), said
-    assert tree(lived_in) == before
+def test_a_dry_run_names_each_file_and_writes_none(client: str, lived_in: Path, say: Say) -> None:
+    for words in ((), ("--remove",)):
+        before = tree(lived_in)
+        code, said = say(client, "--dry-run", *words)
+        assert (code, all(str(lived_in / name) in said for name in FILES[client])) == (0, True), (
+            said
+        )
+        assert tree(lived_in) == before
+        say(client)
 
 
 def edited(path: Path, old: str, new: str) -> None:
@@ -287,67 +301,58 @@ def test_where_the_rest_was_edited_since_only_ours_goes(lived_in: Path, say: Say
 def test_a_file_that_its_client_wrote_anew_loses_ours_alone(lived_in: Path, say: Say) -> None:
     path = lived_in / ".claude.json"
     say("claude")
-    path.write_text(json.dumps(data(path) | {"userID": "u"}, indent=2), encoding="utf-8")
+    path.write_text(json.dumps(data(path) | {"userID": "u"}, indent=2), "utf-8")
     say("claude", "--remove")
     theirs = json.loads(THEIRS[".claude.json"].removeprefix("\ufeff")) | {"userID": "u"}
-    assert path.read_text(encoding="utf-8") == json.dumps(theirs, indent=2)
+    assert path.read_text("utf-8") == json.dumps(theirs, indent=2)
 
 
-def test_what_codex_adds_to_its_file_stays(lived_in: Path, say: Say) -> None:
-    path = lived_in / ".codex/config.toml"
-    say("codex")
-    more = '\n[projects."/p"]\ntrust_level = "trusted"\n'
-    path.write_bytes(path.read_bytes() + more.encode())
-    assert say("codex") == (0, "All is in place; nothing changed.\n")
-    say("codex", "--remove")
-    assert path.read_text() == THEIRS[".codex/config.toml"] + more
-
-
-def test_tools_that_a_person_allows_in_codex_make_no_wiring_of_ours_another_one(
-    lived_in: Path, say: Say
+@pytest.mark.parametrize(
+    "more",
+    [
+        '\n[projects."/p"]\ntrust_level = "trusted"\n',
+        '\n[mcp_servers.mdmemory.tools.memory_store]\napproval_mode = "approve"\n',
+    ],
+    ids=["a folder that it trusts", "a tool of ours that a person allows"],
+)
+def test_what_codex_adds_to_its_file_makes_no_wiring_of_ours_another_one(
+    more: str, lived_in: Path, say: Say
 ) -> None:
     path = lived_in / ".codex/config.toml"
-    before = path.read_bytes()
     say("codex")
-    allowed = '\n[mcp_servers.mdmemory.tools.memory_store]\napproval_mode = "approve"\n'
-    path.write_bytes(path.read_bytes() + allowed.encode())
-    assert say("codex") == (0, "All is in place; nothing changed.\n")
-    assert not [each for each in clients.client_findings(os.environ, lived_in) if "edited" in each]
+    path.write_bytes(path.read_bytes() + more.encode())
+    assert say("codex") == AGAIN
+    assert "edited" not in found(lived_in)
     say("codex", "--remove")
-    assert path.read_bytes().rstrip() == before.rstrip()
+    left = THEIRS[".codex/config.toml"] + ("" if "mdmemory" in more else more)
+    assert path.read_text().rstrip() == left.rstrip()
 
 
 def test_a_hook_that_a_person_put_beside_ours_stays(lived_in: Path, say: Say) -> None:
     path = lived_in / ".claude/settings.json"
     say("claude")
-    settings = data_of_comments(path)
-    theirs = {"type": "command", "command": "mine"}
+    settings, theirs = data(path), {"type": "command", "command": "mine"}
     settings["hooks"]["SessionStart"][0]["hooks"].append(theirs)
-    path.write_text(json.dumps(settings), encoding="utf-8")
+    path.write_text(json.dumps(settings), "utf-8")
     say("claude", "--remove")
-    left = json.loads(path.read_text(encoding="utf-8"))["hooks"]
+    left = data(path)["hooks"]
     assert left["SessionStart"] == [{"hooks": [theirs]}]
     assert commands(left)["Stop"] == ["say done"]
-
-
-def data_of_comments(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8").replace("// mine", ""))
 
 
 def test_without_our_record_ours_is_found_by_what_it_starts(lived_in: Path, say: Say) -> None:
     say(*WIRED)
     (lived_in / ".local/state/mdmemory/wiring.json").unlink()
-    assert say(*WIRED) == (0, "All is in place; nothing changed.\n")
+    assert say(*WIRED) == AGAIN
     assert say("--remove")[0] == 0
+    left = {name: (lived_in / name).read_text("utf-8") for name in THEIRS}
     for name in (".claude.json", ".codex/config.toml"):
-        assert (lived_in / name).read_text(encoding="utf-8").strip() == THEIRS[name].strip(), name
-    assert "mdmemory" not in "".join(
-        (lived_in / name).read_text(encoding="utf-8") for name in THEIRS
-    )
+        assert left[name].strip() == THEIRS[name].strip(), name
+    assert "mdmemory" not in "".join(left.values())
 
 
 @pytest.mark.parametrize("odd", ["a link", "a folder", "read-only", "no JSON"])
-def test_a_file_that_cannot_be_changed_is_named_and_the_other_clients_can_be_wired(
+def test_a_file_that_cannot_be_changed_is_named_before_others(
     odd: str, lived_in: Path, say: Say
 ) -> None:
     path = lived_in / ".gemini/settings.json"
@@ -366,22 +371,18 @@ def test_a_file_that_cannot_be_changed_is_named_and_the_other_clients_can_be_wir
     assert say("claude")[0] == 0
 
 
-def test_a_command_of_the_persons_own_by_one_of_our_names_stays_theirs(
-    empty_home: Path, say: Say
-) -> None:
-    path = empty_home / ".claude/commands/remember.md"
-    path.parent.mkdir(parents=True)
-    path.write_text("mine")
+def test_a_command_of_the_persons_by_our_name_stays_theirs(empty_home: Path, say: Say) -> None:
+    path = put(empty_home / ".claude/commands/remember.md", "mine")
     assert f"Left {path} as it is: it is not ours." in say("claude")[1]
-    assert [*clients.client_findings(os.environ, empty_home)] == []
+    assert found(empty_home) == ""
     say("--remove")
     assert path.read_text() == "mine"
 
 
 def test_a_permission_that_a_person_gave_before_stays(empty_home: Path, say: Say) -> None:
-    path = empty_home / ".claude/settings.json"
-    path.parent.mkdir()
-    path.write_text('{"permissions": {"allow": ["mcp__mdmemory"]}}')
+    path = put(
+        empty_home / ".claude/settings.json", '{"permissions": {"allow": ["mcp__mdmemory"]}}'
+    )
     before = tree(empty_home)
     assert say("claude")[0] == 0
     assert data(path)["permissions"]["allow"] == ["mcp__mdmemory"]
@@ -398,13 +399,13 @@ def test_a_home_that_was_copied_is_itself_again_and_the_first_one_stays_wired(
     shutil.copytree(lived_in, copy)
     wired = tree(lived_in)
     monkeypatch.setenv("HOME", str(copy))
-    assert say(*WIRED) == (0, "All is in place; nothing changed.\n")
+    assert say(*WIRED) == AGAIN
     assert say("--remove")[0] == 0
     assert tree(copy) == before
     assert tree(lived_in) == wired
 
 
-def test_a_place_that_a_variable_named_is_left_as_it_was(
+def test_a_place_that_a_variable_named_is_left(
     lived_in: Path, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = tree(lived_in)
@@ -479,22 +480,22 @@ def test_each_byte_of_a_home_is_as_it_was_once_all_is_removed_again(
 
 
 def test_a_new_version_replaces_ours_alone(lived_in: Path, say: Say) -> None:
-    before = tree(lived_in)
+    before, settings = tree(lived_in), lived_in / ".claude/settings.json"
     with pytest.MonkeyPatch.context() as patch:
         old = replace(clients._BY_NAME["claude"], hooks=clients.HookSettings("settings.json", 20))
         patch.setitem(clients._BY_NAME, "claude", old)
         say("claude")
     skill = lived_in / ".claude/skills/mdmemory/SKILL.md"
-    skill.write_bytes(add_stamp(drop_stamp(skill.read_text(encoding="utf-8")), skill.name, "0.0.9"))
-    said = [*clients.client_findings(os.environ, lived_in)]
+    skill.write_bytes(add_stamp(drop_stamp(skill.read_text("utf-8")), skill.name, "0.0.9"))
+    said = found(lived_in).splitlines()
     assert any("hooks.Stop" in each and "another version" in each for each in said), said
     assert any("is of mdmemory 0.0.9" in each for each in said), said
     _, told = say("claude", "--dry-run")
     assert ("Updated in" in told, f"Updated {skill}" in told) == (True, True), told
     say("claude")
-    assert '"timeout": 30' in (lived_in / ".claude/settings.json").read_text(encoding="utf-8")
-    assert '"timeout": 20' not in (lived_in / ".claude/settings.json").read_text(encoding="utf-8")
-    assert [*clients.client_findings(os.environ, lived_in)] == []
+    text = settings.read_text("utf-8")
+    assert ('"timeout": 30' in text, '"timeout": 20' in text) == (True, False)
+    assert found(lived_in) == ""
     say("--remove")
     assert tree(lived_in) == before
 
@@ -507,20 +508,19 @@ def test_what_a_person_changed_in_ours_stays_and_is_named(empty_home: Path, say:
     code, said = say("gemini")
     assert (code, said.startswith("Left mcpServers.mdmemory in")) == (0, True), said
     assert path.read_bytes() == before
-    (told,) = [each for each in clients.client_findings(os.environ, empty_home) if "edited" in each]
+    (told,) = [each for each in found(empty_home).splitlines() if "edited" in each]
     assert "mcpServers.mdmemory" in told
 
 
 def test_a_server_of_the_persons_own_stays_and_is_named(empty_home: Path, say: Say) -> None:
-    path = empty_home / ".claude.json"
-    path.write_text('{"mcpServers": {"mdmemory": {"command": "mdmemory", "args": ["mcp"]}}}')
-    before = path.read_bytes()
+    mine = '{"mcpServers": {"mdmemory": {"command": "mdmemory", "args": ["mcp"]}}}'
+    path = put(empty_home / ".claude.json", mine)
     code, said = say("claude")
     assert (code, f"Left mcpServers.mdmemory in {path}" in said) == (0, True), said
-    assert path.read_bytes() == before
-    assert any("is not ours" in each for each in clients.client_findings(os.environ, empty_home))
+    assert path.read_text() == mine
+    assert "is not ours" in found(empty_home)
     say("--remove")
-    assert path.read_bytes() == before
+    assert path.read_text() == mine
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -529,25 +529,24 @@ def test_a_server_of_the_persons_own_stays_and_is_named(empty_home: Path, say: S
 @pytest.mark.parametrize(
     ("name", "text", "where"),
     [
-        (".claude.json", '{"a": 1,,}', "line 1, column 9"),
-        (".claude/settings.json", '{"hooks": []}', "line 1, column 11"),
-        (".claude/settings.json", '{"permissions": {"allow": 3}}', "line 1, column 27"),
-        (".codex/config.toml", "a = 1\nb = \n", "line 2"),
-        (".codex/config.toml", 'mcp_servers = {x = {command = "x"}}\n', "mcp_servers"),
-        (".gemini/settings.json", "[1]", "line 1, column 1"),
+        (".claude.json", b'{"a": 1,,}', "line 1, column 9"),
+        (".claude/settings.json", b'{"hooks": []}', "line 1, column 11"),
+        (".claude/settings.json", b'{"permissions": {"allow": 3}}', "line 1, column 27"),
+        (".codex/config.toml", b"a = 1\nb = \n", "line 2"),
+        (".codex/config.toml", b'mcp_servers = {x = {command = "x"}}\n', "mcp_servers"),
+        (".gemini/settings.json", b"[1]", "line 1, column 1"),
         (".gemini/settings.json", b"\xff\xfe{}", "not UTF-8"),
     ],
 )
 def test_a_file_that_is_not_valid_is_refused_before_the_first_byte(
-    name: str, text: str | bytes, where: str, lived_in: Path, say: Say
+    name: str, text: bytes, where: str, lived_in: Path, say: Say
 ) -> None:
-    (lived_in / name).write_bytes(text.encode() if isinstance(text, str) else text)
+    (lived_in / name).write_bytes(text)
     before = tree(lived_in)
     code, said = say(*WIRED)
     assert code == 1
-    assert str(lived_in / name) in said
-    assert where in said
-    assert "nothing was written" in said
+    for words in (str(lived_in / name), where, "nothing was written"):
+        assert words in said
     assert tree(lived_in) == before
 
 
@@ -576,12 +575,11 @@ def test_without_names_the_installed_are_wired_and_a_named_one_that_is_not_there
     assert (code, "Codex is not installed here" in said) == (0, True), said
 
 
-def test_the_launcher_goes_with_the_last_client(empty_home: Path, say: Say) -> None:
+def test_the_launcher_goes_with_the_last_client(say: Say) -> None:
     say("claude", "opencode")
-    say("claude", "--remove")
-    assert launcher.launcher_place().is_file()
-    say("opencode", "--remove")
-    assert not launcher.launcher_place().exists()
+    for client, is_left in (("claude", True), ("opencode", False)):
+        say(client, "--remove")
+        assert launcher.launcher_place().exists() is is_left
 
 
 def test_no_client_sees_the_skill_twice(empty_home: Path, say: Say) -> None:
@@ -591,11 +589,11 @@ def test_no_client_sees_the_skill_twice(empty_home: Path, say: Say) -> None:
     assert ours.is_file()
     say("claude")
     assert (ours.exists(), claudes.exists()) == (False, True), "OpenCode reads Claude's, too"
-    assert say("opencode", "claude") == (0, "All is in place; nothing changed.\n")
+    assert say("opencode", "claude") == AGAIN
     say("--remove")
     say("opencode", "claude")
     assert not ours.exists(), "nor is it written first, and then removed"
-    assert say("opencode", "claude") == (0, "All is in place; nothing changed.\n")
+    assert say("opencode", "claude") == AGAIN
     say("claude", "--remove")
     assert (ours.exists(), claudes.exists()) == (True, False)
     assert not (empty_home / ".agents").exists()
@@ -606,17 +604,15 @@ def test_no_client_sees_the_skill_twice(empty_home: Path, say: Say) -> None:
 @pytest.mark.parametrize("client", ["claude", "gemini"])
 def test_a_package_of_ours_is_carrier_enough(client: str, empty_home: Path, say: Say) -> None:
     if client == "claude":
-        path = empty_home / ".claude/settings.json"
-        path.parent.mkdir()
-        path.write_text('{"enabledPlugins": {"mdmemory@mdmemory": true}}')
+        plugins = '{"enabledPlugins": {"mdmemory@mdmemory": true}}'
+        put(empty_home / ".claude/settings.json", plugins)
     else:
         (empty_home / ".gemini/extensions/mdmemory").mkdir(parents=True)
     before = tree(empty_home)
     code, said = say(client)
     assert (code, "already" in said, launcher.launcher_place().is_file()) == (0, True, True), said
-    now = tree(empty_home)
-    assert {name: now[name] for name in before} == before
-    assert say(client) == (0, "All is in place; nothing changed.\n")
+    assert before.items() <= tree(empty_home).items()
+    assert say(client) == AGAIN
 
 
 def test_both_a_plugin_and_a_wiring_are_named(empty_home: Path, say: Say) -> None:
@@ -624,15 +620,10 @@ def test_both_a_plugin_and_a_wiring_are_named(empty_home: Path, say: Say) -> Non
     (empty_home / ".gemini/extensions/mdmemory").mkdir(parents=True)
     plugins = '"enabledPlugins": {"mdmemory@x": true},'
     edited(empty_home / ".claude/settings.json", '{\n  "hooks"', f'{{\n  {plugins} "hooks"')
-    said = "\n".join(clients.client_findings(os.environ, empty_home))
-    assert said.count("each hook runs twice") == 2
+    assert found(empty_home).count("each hook runs twice") == 2
 
 
 # --- doctor --------------------------------------------------------------------------------------
-
-
-def found(empty_home: Path) -> str:
-    return "\n".join(clients.client_findings(os.environ, empty_home))
 
 
 def test_doctor_names_a_wiring_of_which_a_half_is_missing(empty_home: Path, say: Say) -> None:
@@ -661,20 +652,19 @@ def test_before_the_first_store_doctor_and_status_look_at_the_assistants(
 def test_doctor_sees_whether_codex_was_asked_to_trust_the_hooks(empty_home: Path, say: Say) -> None:
     say("codex")
     assert "Start `codex` once" in found(empty_home)
-    config = empty_home / ".codex/config.toml"
-    hooks = empty_home / ".codex/hooks.json"
-    for event in ("session_start", "user_prompt_submit", "stop", "session_end"):
-        table = f'\n[hooks.state."{hooks}:{event}:0:0"]\ntrusted_hash = "sha256:1"\n'
-        config.write_text(config.read_text() + table)
-    assert found(empty_home) == ""
+    config, hooks = (empty_home / ".codex" / name for name in ("config.toml", "hooks.json"))
     trusting = config.read_text()
+    for event in ("session_start", "user_prompt_submit", "stop", "session_end"):
+        trusting += f'\n[hooks.state."{hooks}:{event}:0:0"]\ntrusted_hash = "sha256:1"\n'
+    config.write_text(trusting)
+    assert found(empty_home) == ""
     config.write_text(trusting.replace(':stop:0:0"]', ':stop:0:0"]\nenabled = false'))
     assert "are switched off in Codex" in found(empty_home)
     config.write_text(trusting + "\n[features]\nhooks = false\n")
     assert "switches hooks off" in found(empty_home)
 
 
-def test_doctor_sees_whether_gemini_cli_trusts_the_folder(
+def test_doctor_sees_whether_gemini_trusts_a_folder(
     empty_home: Path, say: Say, tmp_path: Path
 ) -> None:
     say("gemini")

@@ -192,9 +192,7 @@ def test_a_process_of_another_user_gets_nothing(
 
 
 @pytest.mark.parametrize("left", ["nothing", "a socket", "a file", "a folder"])
-def test_an_entry_that_leads_nowhere_is_as_none(
-    tmp_path: Path, started: list[str], left: str
-) -> None:
+def test_an_entry_that_leads_nowhere_is_none(tmp_path: Path, started: list[str], left: str) -> None:
     path = tmp_path / "s"
     if left == "a socket":
         with socket.socket(socket.AF_UNIX) as killed:
@@ -275,9 +273,7 @@ def test_a_session_whose_bridge_does_not_come_starts_without(
     assert started == ["/project"]
 
 
-def test_where_none_can_be_started_the_event_is_served_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_none_can_be_started_the_event_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 

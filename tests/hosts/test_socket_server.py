@@ -119,7 +119,7 @@ def test_what_is_no_request_is_answered_and_harms_nothing(bridge: Running, line:
     assert "result" in bridge.ask(params={})
 
 
-def test_a_request_that_is_too_long_is_answered_before_it_ends(
+def test_a_request_that_is_too_long_is_answered_at_once(
     bridge: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(listening, "_LINE", 1000)
@@ -469,7 +469,7 @@ def test_a_bridge_whose_socket_is_gone_ends(person: Person) -> None:
     assert second.wait(HUNG) == 0
 
 
-def test_where_there_is_no_project_the_persons_own_store_is_served(
+def test_where_there_is_no_project_the_persons_store_is_served(
     person: Person, tmp_path: Path
 ) -> None:
     bare = tmp_path / "bare"
@@ -481,9 +481,7 @@ def test_where_there_is_no_project_the_persons_own_store_is_served(
     person.end()
 
 
-def test_a_store_that_is_made_later_gets_a_bridge_of_its_own(
-    person: Person, tmp_path: Path, git: Git
-) -> None:
+def test_a_store_that_is_made_later_gets_a_bridge(person: Person, tmp_path: Path, git: Git) -> None:
     bare = tmp_path / "bare"
     bare.mkdir()
     Memory.around(bare).add("I live in Bremen.", type="user")
@@ -504,9 +502,7 @@ def test_a_store_that_is_made_later_gets_a_bridge_of_its_own(
     wait_for(answered)  # by the next message, or one behind it where the old bridge still ends
 
 
-def test_without_a_store_no_bridge_stays_and_none_is_started_again_soon(
-    person: Person, tmp_path: Path
-) -> None:
+def test_without_a_store_no_bridge_stays_or_is_soon_started(person: Person, tmp_path: Path) -> None:
     entry = asking.MapEntry(os.environ, str(tmp_path), "")
     first = without.start_bridge(entry, str(tmp_path), without.LATER)
     assert first
@@ -516,9 +512,7 @@ def test_without_a_store_no_bridge_stays_and_none_is_started_again_soon(
 
 
 @pytest.mark.parametrize("jump", [-86_400, 86_400])
-def test_a_clock_that_jumps_does_not_keep_a_bridge_from_being_started(
-    person: Person, jump: int
-) -> None:
+def test_a_clock_that_jumps_keeps_no_bridge_from_being_started(person: Person, jump: int) -> None:
     entry = asking.MapEntry(os.environ, str(person.project), "")
     Path(entry.folder).mkdir(parents=True)
     mark = Path(entry.mark)

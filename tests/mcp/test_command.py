@@ -53,7 +53,7 @@ def greeted(process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_the_command_speaks_nothing_but_the_protocol_and_answers_all_to_the_end(
+def test_the_command_speaks_the_protocol_alone_and_answers_all(
     project: Path, tmp_path: Path
 ) -> None:
     with started(project, cwd=tmp_path) as process:

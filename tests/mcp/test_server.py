@@ -206,7 +206,7 @@ def test_the_prompts_put_the_persons_words_in(project: Path) -> None:
     talk(project, conversation)
 
 
-def test_without_a_store_one_tool_is_offered_and_a_fact_makes_one(
+def test_without_a_store_a_tool_is_there_and_a_fact_makes_one(
     tmp_path: Path, empty_home: Path
 ) -> None:
     told: list[str] = []
@@ -239,9 +239,7 @@ def test_without_a_store_one_tool_is_offered_and_a_fact_makes_one(
     talk(tmp_path, conversation, "2025-11-25", message_handler=changed)
 
 
-def test_instructions_are_cut_to_what_claude_code_takes_and_the_resource_is_not(
-    project: Path,
-) -> None:
+def test_instructions_are_cut_to_what_claude_code_takes(project: Path) -> None:
     memory = Memory.open(project)
     for number in range(60):
         very = "quite " * (number % 9)

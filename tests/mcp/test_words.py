@@ -51,9 +51,7 @@ def index(project: Path) -> str:
     return Memory.open(project).index_text()
 
 
-def test_what_hooks_heard_the_user_say_is_stored_as_theirs_and_replaces_what_the_call_names(
-    project: Path,
-) -> None:
+def test_what_hooks_heard_is_stored_as_the_users_and_replaces_what_is_named(project: Path) -> None:
     hear(project, SAID)
     done = store(project, quote=SAID, replaces=[ALPHA])
     assert (done["status"], done["quoted"], done["left"]) == ("", False, [])
@@ -74,9 +72,7 @@ def test_notes_are_forgotten_on_words_that_were_heard(project: Path) -> None:
     ("text", "role"),
     [("Fix it.", "user"), (SAID, "assistant"), (f"What is this?\n\n> {SAID}", "user")],
 )
-def test_words_that_the_user_did_not_type_here_prove_nothing(
-    project: Path, text: str, role: str
-) -> None:
+def test_words_that_nobody_typed_here_prove_nothing(project: Path, text: str, role: str) -> None:
     hear(project, "Let us look at the tests.")
     hear(project, text, role=role)
     done = store(project, quote=SAID, replaces=[ALPHA])
@@ -96,9 +92,7 @@ def test_what_was_typed_in_an_earlier_session_of_the_client_proves_nothing(proje
     assert Memory.open(project).note(done["file"]).note.head.session == "ses_2"
 
 
-def test_a_client_without_hooks_replaces_on_its_word_with_a_mark_and_forgets_nothing(
-    project: Path,
-) -> None:
+def test_a_client_without_hooks_replaces_with_a_mark_and_forgets_nothing(project: Path) -> None:
     hear(project, SAID, client="7:7")  # another client's
     done = store(project, quote=SAID, replaces=[ALPHA])
     assert (done["status"], done["quoted"]) == ("unconfirmed", True)
@@ -114,9 +108,7 @@ def test_a_client_without_hooks_replaces_on_its_word_with_a_mark_and_forgets_not
     assert "alpha" in index(project)
 
 
-def test_a_quote_that_nobody_heard_is_listed_with_a_question_mark_until_it_is_confirmed(
-    project: Path,
-) -> None:
+def test_a_quote_that_nobody_heard_has_a_question_mark_until_confirmed(project: Path) -> None:
     done = store(project, "The build servers run on Debian 12.", quote="CI: Debian 12")
     (line,) = [line for line in index(project).splitlines() if "Debian" in line]
     assert line.endswith(") ?")

@@ -21,5 +21,5 @@ def played() -> list[Step]:
 
 if __name__ == "__main__":
     drawn = animated(played(), TITLE)
-    RECORDING.write_text(drawn, encoding="utf-8")
+    RECORDING.write_text(drawn, "utf-8")
     print(f"{RECORDING.name}: {len(drawn.encode())} bytes")

@@ -50,7 +50,7 @@ def play(home: Path) -> list[Step]:
     """Each step of the session, in a new person's home."""
     project = home / "billing"
     project.mkdir()
-    (home / ".gitconfig").write_text(_PERSON, encoding="utf-8")
+    (home / ".gitconfig").write_text(_PERSON, "utf-8")
     person = {"GIT_CONFIG_GLOBAL": str(home / ".gitconfig"), "HOME": str(home)}
     begin = "git init -q && git commit -q --allow-empty -m first"
     _run(f"{begin} && {PROGRAM} setup opencode", project, person)

@@ -16,14 +16,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.mark.slow
 def test_the_recording_shows_what_happens_today() -> None:
     steps = played()
-    assert animated(steps, TITLE) == RECORDING.read_text(encoding="utf-8"), "`make recording`"
+    assert animated(steps, TITLE) == RECORDING.read_text("utf-8"), "`make recording`"
     shown = {step.typed: step.shown for step in steps}
     assert "It replaces: Deploys go out on Tuesdays only" in shown[CHANGED]
     assert shown["/memory-undo"].startswith("mdmemory: Taken back: Marketing")
 
 
 def test_the_first_picture_has_the_whole_session() -> None:
-    recorded = RECORDING.read_text(encoding="utf-8")
+    recorded = RECORDING.read_text("utf-8")
     first = re.findall(r"@keyframes (\w+)\{0%\{(.*?)\}", recorded)
     assert {style for name, style in first if name[0] in "mo"} == {"opacity:1"}
     assert dict(first)["up"] == "transform:translateY(0px)", "all of it is on the screen at once"
@@ -32,7 +32,7 @@ def test_the_first_picture_has_the_whole_session() -> None:
 
 
 def test_the_recording_needs_nothing_from_outside_and_is_small() -> None:
-    recorded = RECORDING.read_text(encoding="utf-8")
+    recorded = RECORDING.read_text("utf-8")
     root = Tree.fromstring(recorded)
     assert len(recorded.encode()) < 100_000
     assert {each.tag.removeprefix(SVG) for each in root.iter()} == {
