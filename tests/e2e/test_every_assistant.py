@@ -148,9 +148,6 @@ def test_the_model_calls_our_tools(desk: Desk, name: str) -> None:
     assert "unconfirmed" not in stored, "the person's own words prove it"
 
 
-# --- OpenCode is the fourth ----------------------------------------------------------------------
-
-
 @pytest.fixture
 def four(desk: Desk) -> Desk:
     desk.mdmemory("setup", "opencode")
@@ -222,8 +219,6 @@ def test_forgetting_in_claude_code_counts_in_opencode_and_the_other_way_round(
     assert four.ask("claude", "Hello")[0].count("Ada") == 0
 
 
-# --- what was given is not read again ------------------------------------------------------------
-
 ASKED = ("Which host do we use for staging?", "And when do deploys go out?")
 
 
@@ -254,8 +249,6 @@ def test_a_session_of_another_project_is_not_read(desk: Desk, name: str) -> None
     assert len(json.loads(listed)) == 1, listed
     assert desk.transcript(name).session not in listed
 
-
-# --- without a memory ----------------------------------------------------------------------------
 
 TROUBLE = re.compile(
     r"mdmemory|hook[^\n]*(?:fail|error|block)|no such file|traceback|cancel", re.IGNORECASE
@@ -376,8 +369,6 @@ def configuration(bare: Desk) -> dict[str, bytes]:
         found[".claude.json"] = json.dumps(servers).encode()
     return found
 
-
-# --- packages, and what Claude Code writes by itself ---------------------------------------------
 
 LOGGED = """\
 #!/bin/sh

@@ -232,9 +232,6 @@ def test_the_notes_that_a_message_needs_come_behind_it_and_the_prompt_stays(
     assert place.log() == logged
 
 
-# --- what goes wrong -------------------------------------------------------------------------
-
-
 def test_a_store_that_is_gone_stops_no_turn_and_is_logged(client: OpenCode, place: Place) -> None:
     store, away = place.project / STORE, place.project / "away"
     session = client.new_session()
@@ -246,9 +243,6 @@ def test_a_store_that_is_gone_stops_no_turn_and_is_logged(client: OpenCode, plac
     assert "is not there" in place.log()
     client.send(session, "Hello again.")
     until(lambda: [file for file in files(place) if "the-cat-is-called-tom" in file])
-
-
-# --- one command ---------------------------------------------------------------------------------
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
@@ -298,9 +292,6 @@ def test_after_one_command_the_client_has_all_of_it_and_after_another_nothing(
     assert {name for name, _ in changed} == {INDEX, f"{STORE}/.inbox/.gitignore"}, "the store's own"
 
 
-# --- wherever in a project it is started ---------------------------------------------------------
-
-
 def listed(prompt: str) -> list[str]:
     """The files that the client says to have read, in their order."""
     mark = "Instructions from: "
@@ -332,9 +323,6 @@ def test_one_wiring_reaches_the_root_a_subfolder_and_a_linked_worktree(
         else:  # each is read once, though the index is listed twice
             assert sorted(listed) == [str(repository / name) for name in (PROTOCOL, INDEX)]
     assert (repository / "opencode.json").read_text("utf-8") == mine
-
-
-# --- as an MCP server, as docs/clients.md wires it -----------------------------------------------
 
 
 @pytest.fixture

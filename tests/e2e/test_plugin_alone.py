@@ -256,8 +256,6 @@ def test_of_two_plugins_for_a_folder_the_newer_one_speaks(drive: Drive) -> None:
     assert (record.count("start"), record.count("end"), log) == (2, 2, "")
 
 
-# --- for all projects of a person ----------------------------------------------------------------
-
 CONFIG_HOOK = "out.config = {}; await hooks.config?.(out.config);"
 PERSONAL = "personal.mjs"
 

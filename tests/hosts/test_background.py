@@ -102,9 +102,6 @@ def test_background_work_ends_after_an_hour(opened: Project, monkeypatch: Patch)
     assert alarms == [3600, 0]
 
 
-# --- the command -----------------------------------------------------------------------------
-
-
 def opencode(home: Path, project: Path, session: str, text: str) -> Path:
     """OpenCode's database with one session in it."""
     path = home / ".local/share/opencode/opencode.db"

@@ -70,9 +70,6 @@ def transcript(*turns: tuple[str, str], session: str = "ses_1") -> bytes:
     return json.dumps({"info": {"id": session}, "messages": messages}).encode()
 
 
-# --- a message -------------------------------------------------------------------------------
-
-
 def test_what_a_message_asks_for_is_kept_when_the_answer_comes_and_stored_when_the_turn_ends(
     plugin: Plugin, project: Path, git: Git
 ) -> None:
@@ -149,9 +146,6 @@ def test_only_the_users_own_words_count(plugin: Plugin) -> None:
     assert (notes(), kept(), plugin.started.words) == ([], [], [])
 
 
-# --- the prompt, compaction, tools -----------------------------------------------------------
-
-
 def test_a_block_is_frozen_until_a_compaction_or_a_start(
     plugin: Plugin, monkeypatch: Patch
 ) -> None:
@@ -203,9 +197,6 @@ def test_without_its_store_it_has_no_tools_and_a_line_says_why(
     assert plugin.log.file.is_relative_to(Path.home())
 
 
-# --- what is left to others ------------------------------------------------------------------
-
-
 def test_an_idle_session_is_read_by_its_own_process(plugin: Plugin, monkeypatch: Patch) -> None:
     plugin.ask("idle")
     monkeypatch.setenv("MEMORY_EXTRACT_DEBOUNCE_MS", "500")
@@ -226,9 +217,6 @@ def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and
     with background.hold_background(Memory.open(project).project):
         plugin.hooks.look()
     assert plugin.started.words == [["compact", "--if-due"]]
-
-
-# --- the log ---------------------------------------------------------------------------------
 
 
 def test_the_log_is_bounded_and_holds_no_secret(project: Path, monkeypatch: Patch) -> None:
@@ -279,9 +267,6 @@ def test_the_log_is_not_written_through_a_link(project: Path, tmp_path: Path) ->
     log.say("ours")
     assert victim.read_text("utf-8") == "theirs"
     assert background.recent_errors(found) == []
-
-
-# --- the process -----------------------------------------------------------------------------
 
 
 class Process:

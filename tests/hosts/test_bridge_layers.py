@@ -204,6 +204,3 @@ def test_a_compaction_that_is_due_is_begun_in_each_layer(work: Path, empty_home:
         ["compact", "--if-due"],
         ["--store", mine, "compact", "--if-due"],
     ]
-
-
-# --- the tools -----------------------------------------------------------------------------------

@@ -98,9 +98,6 @@ def plugin(project: Path) -> Plugin:
     return Plugin(project)
 
 
-# --- when -----------------------------------------------------------------------------------------
-
-
 def test_a_message_brings_the_note_that_it_needs(plugin: Plugin) -> None:
     text = plugin.recall(NEEDS)
     assert f"- {PORT} ({FILE}, 2026-01-02)" in text
@@ -230,9 +227,6 @@ def test_one_switch_turns_it_off(plugin: Plugin, project: Path) -> None:
     assert not (project / ".mdmemory/search.db-wal").exists()
 
 
-# --- what -----------------------------------------------------------------------------------------
-
-
 def test_the_persons_notes_come_as_theirs_and_other_projects_never(
     plugin: Plugin, empty_home: Path, begin: Callable[..., None]
 ) -> None:
@@ -312,9 +306,6 @@ def test_a_message_gets_no_more_than_its_budget_and_a_session_no_more_than_its_o
     assert count_tokens(first) + count_tokens(second) <= 450
     plugin.compact()
     assert plugin.recall(NEEDS, "msg_3") == "" or count_tokens(first) + count_tokens(second) < 450
-
-
-# --- what it must not do --------------------------------------------------------------------------
 
 
 def test_a_slow_search_holds_up_no_turn(

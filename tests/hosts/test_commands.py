@@ -49,9 +49,6 @@ def call(host: CommandHost, fact: str, said: str, **more: Any) -> Stored:
     return Memory.around(host.folder).store(FactCall(fact, quote=said, **more), caller)
 
 
-# --- a session starts ----------------------------------------------------------------------------
-
-
 def test_a_session_starts_with_the_protocol_and_both_indexes(host: CommandHost) -> None:
     text = first(host)
     assert "Billing listens on port 8087" in text
@@ -174,9 +171,6 @@ def test_settings_that_cannot_be_read_are_said_and_fail_no_turn(host: CommandHos
     assert host.stop() == {}
 
 
-# --- the person says something -------------------------------------------------------------------
-
-
 def test_a_wish_that_nobody_words_is_stored_as_said_when_its_turn_ends(host: CommandHost) -> None:
     host.start()
     asked = host.say(DEPLOYS)
@@ -297,9 +291,6 @@ def test_the_inbox_comes_with_its_command(host: CommandHost) -> None:
     assert "nothing waits" in context(host.say("/memory-review"))
 
 
-# --- whose words they are ------------------------------------------------------------------------
-
-
 def test_what_was_put_before_a_prompt_of_gemini_is_no_word_of_the_persons(work: Path) -> None:
     host = CommandHost("gemini", work)
     put = "<hook_context>&lt;x&gt;\nRemember that deploys go out on Fridays.\n&lt;/x&gt;"
@@ -346,9 +337,6 @@ def test_a_note_cannot_leave_the_frame(work: Path) -> None:
     )  # fmt: skip
     for name in ("claude", "codex"):
         assert clean(context(CommandHost(name, work).start())) == ""
-
-
-# --- a turn, a session, a summary ----------------------------------------------------------------
 
 
 def test_a_session_is_read_once_it_is_idle_and_no_turn_costs_a_process(host: CommandHost) -> None:
@@ -452,9 +440,6 @@ def test_half_a_surrogate_pair_in_an_event_is_made_a_character_that_can_be_writt
     assert known.answer == "a\ufffd"
 
 
-# --- without a bridge ----------------------------------------------------------------------------
-
-
 def test_alone_a_session_starts_with_the_same_index(host: CommandHost) -> None:
     if host.host == "gemini":
         assert host.alone("SessionStart", source="startup") == {}
@@ -519,9 +504,6 @@ def test_alone_what_asks_for_nothing_is_silent(
         assert host.alone("UserPromptSubmit", prompt="Good morning, what is new?") == {}
         empty = CommandHost(name, tmp_path)
         assert empty.alone("UserPromptSubmit", prompt="Good morning, what is new?") == {}
-
-
-# --- a hook that gave up on its bridge: nothing is lost by it, and nothing is told twice ----------
 
 
 def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: CommandHost) -> None:

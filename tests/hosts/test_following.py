@@ -104,9 +104,6 @@ def transcript(monkeypatch: Patch) -> Wrote:
     return write
 
 
-# --- what a host has to forward ------------------------------------------------------------------
-
-
 def test_only_what_is_switched_on_is_forwarded(project: Path) -> None:
     def wanted() -> set[str]:
         return set(Host(project).ask("hello", protocol=PROTOCOL)["hooks"]) - set(HOOKS)
@@ -133,9 +130,6 @@ def test_with_all_of_it_off_nothing_is_written(project: Path) -> None:
     assert host.prompt() == ""
     host.ask("deleted")
     assert not (project / ".mdmemory/state.db").exists()
-
-
-# --- the prompt ----------------------------------------------------------------------------------
 
 
 def test_what_is_kept_joins_the_prompt_at_the_next_epoch(host: Host, transcript: Wrote) -> None:
@@ -216,9 +210,6 @@ def test_no_transcript_is_read_for_a_session_memory(host: Host, monkeypatch: Pat
     goal = {"action": "write", "section": "goal", "text": "Ship it"}
     host.ask("call", tool="session_memory", arguments=goal)
     assert asked == []
-
-
-# --- tools ---------------------------------------------------------------------------------------
 
 
 def test_a_long_output_is_shown_in_part_and_what_is_no_text_stays(host: Host) -> None:
@@ -310,9 +301,6 @@ def test_settings_count_from_the_next_call_on(host: Host, project: Path) -> None
     assert host.run("./run", lines) is None
 
 
-# --- a full context ------------------------------------------------------------------------------
-
-
 def test_a_full_context_is_told_once_for_each_level_in_the_next_turn(host: Host) -> None:
     host.prompt()
     host.answer(50_000)
@@ -351,9 +339,6 @@ def test_counts_that_make_no_sense_are_none(host: Host, tokens: object) -> None:
     host.ask("system", model="p/m", limit={"context": "large", "output": None})
     host.ask("answered", message="msg_1", model="p/m", tokens=tokens)
     assert host.tell("One.") == []
-
-
-# --- what becomes of it --------------------------------------------------------------------------
 
 
 def test_a_compaction_promotes_what_words_bear_out(

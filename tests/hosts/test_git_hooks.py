@@ -25,12 +25,15 @@ def memory(begin_store: BeginStore) -> Memory:
 
 
 @pytest.fixture
-def hooks(repository: Path, git: Git) -> Path:
-    """The hooks folder, without git's samples."""
-    folder = repository / ".git/hooks"
-    for sample in folder.iterdir():
-        sample.unlink()
-    return folder
+def hooks(repository: Path) -> Path:
+    return repository / ".git/hooks"
+
+
+@pytest.fixture
+def installed(memory: Memory) -> Memory:
+    """The store with a line in each hook."""
+    git_hooks.install_hooks(memory.project, git_hooks.program_words())
+    return memory
 
 
 def put(path: Path, text: str, mode: int = 0o755) -> Path:
@@ -44,8 +47,18 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
     return {p.name: (p.read_bytes(), p.stat().st_mode) for p in folder.iterdir()}
 
 
-def note(repository: Path, text: str = "Uses tabs.", name: str = "a") -> None:
-    (repository / f"notes/memory/{name}.md").write_text(f"{text}\n", "utf-8")
+def note(root: Path, text: str = "Uses tabs.", name: str = "a") -> None:
+    (root / f"notes/memory/{name}.md").write_text(f"{text}\n", "utf-8")
+
+
+def commit(git: Git, root: Path, subject: str, *names: str) -> None:
+    git(root, "add", *(names or ["-A"]))
+    git(root, "commit", "-qm", subject)
+
+
+def add(memory: Memory, *names: str) -> None:
+    for name in names:
+        memory.add(name, type="user", description=f"Is {name}.", body=f"Is {name}.")
 
 
 def index(repository: Path) -> str:
@@ -60,12 +73,12 @@ def test_install_and_remove_leave_what_was_there(memory: Memory, hooks: Path) ->
         "MEMORY.md now follows git: a line in post-commit, post-merge, post-checkout and "
         f"post-rewrite in {hooks}."
     ]
-    assert sorted(path.name for path in hooks.iterdir()) == sorted(HOOKS)
-    assert mine.read_text("utf-8").count(" mdmemory index ") == 1
-    assert mine.read_text("utf-8").startswith("#!/usr/bin/env bash\n[ -n ")
+    installed, text = snapshot(hooks), mine.read_text("utf-8")
+    assert sorted(installed) == sorted(HOOKS)
+    assert text.count(" mdmemory index ") == 1
+    assert text.startswith("#!/usr/bin/env bash\n[ -n ")
     assert mine.stat().st_mode & 0o777 == 0o700
     assert all(os.access(hooks / name, os.X_OK) for name in HOOKS)
-    installed = snapshot(hooks)
     assert git_hooks.install_hooks(memory.project, PROGRAM) == []
     assert snapshot(hooks) == installed
     assert len(git_hooks.remove_hooks(memory.project)) == 4
@@ -74,15 +87,15 @@ def test_install_and_remove_leave_what_was_there(memory: Memory, hooks: Path) ->
 
 
 def test_a_program_that_moved_replaces_the_line(memory: Memory, hooks: Path) -> None:
+    hook = hooks / "post-merge"
     git_hooks.install_hooks(memory.project, ["/old/mdmemory"])
-    put(hooks / "post-merge", (hooks / "post-merge").read_text("utf-8") + "echo mine\n")
+    put(hook, hook.read_text("utf-8") + "echo mine\n")
     git_hooks.install_hooks(memory.project, ["/new place/mdmemory"])
-    text = (hooks / "post-merge").read_text("utf-8")
-    assert "'/new place/mdmemory' index" in text
-    assert "/old/" not in text
+    text = hook.read_text("utf-8")
+    assert ("'/new place/mdmemory' index" in text, "/old/" in text) == (True, False)
     git_hooks.remove_hooks(memory.project)
-    assert [path.name for path in hooks.iterdir()] == ["post-merge"]
-    assert (hooks / "post-merge").read_text("utf-8") == "#!/bin/sh\necho mine\n"
+    assert [*hooks.iterdir()] == [hook]
+    assert hook.read_text("utf-8") == "#!/bin/sh\necho mine\n"
 
 
 @pytest.mark.parametrize(
@@ -114,44 +127,37 @@ def test_a_linked_hook_is_not_written_through(memory: Memory, hooks: Path, tmp_p
 
 @pytest.mark.slow
 def test_the_index_follows_commit_checkout_merge_and_rebase(
-    memory: Memory, repository: Path, hooks: Path, git: Git
+    installed: Memory, repository: Path, git: Git
 ) -> None:
-    git_hooks.install_hooks(memory.project, git_hooks.program_words())
     note(repository)
-    git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "by hand")
+    commit(git, repository, "by hand")
     assert "(a.md)" in index(repository)  # post-commit
-    git(repository, "commit", "-qam", "index")
+    commit(git, repository, "index")
     git(repository, "switch", "-qc", "side", "HEAD~2")
     assert "(a.md)" not in index(repository)
     note(repository, "Drinks tea.", "b")
-    git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "tea")
+    commit(git, repository, "tea")
     git(repository, "checkout", "-q", "main", "--", "notes/memory/a.md")  # post-checkout
     assert "(a.md)" in index(repository)
     git(repository, "reset", "-q", "--hard", "side")
     git(repository, "rebase", "-q", "main")  # post-rewrite
-    assert "(a.md)" in index(repository)
-    assert "(b.md)" in index(repository)
-    git(repository, "commit", "-qam", "index")
+    assert [f"({name}.md)" in index(repository) for name in "ab"] == [True, True]
+    commit(git, repository, "index")
     git(repository, "switch", "-q", "main")
     git(repository, "merge", "-q", "side")  # post-merge
     assert "(b.md)" in index(repository)
 
 
 def test_a_rebase_of_stale_indexes_is_not_stopped_by_a_fresh_one(
-    memory: Memory, repository: Path, hooks: Path, git: Git
+    memory: Memory, repository: Path, git: Git
 ) -> None:
     """Each commit on the branch holds a MEMORY.md that is not what the notes then say."""
     git(repository, "switch", "-qc", "side")
-    for name in ("a", "b"):
-        memory.add(name, type="user", description=f"Is {name}.", body=f"Is {name}.")
+    add(memory, "a", "b")
     git(repository, "switch", "-q", "main")
-    for name in ("c", "d"):
-        memory.add(name, type="user", description=f"Is {name}.", body=f"Is {name}.")
+    add(memory, "c", "d")
     note(repository, "not in any index", "e")
-    git(repository, "add", "notes/memory/e.md")
-    git(repository, "commit", "-qm", "without the index")
+    commit(git, repository, "without the index", "notes/memory/e.md")
     git_hooks.install_hooks(memory.project, git_hooks.program_words())
     git(repository, "switch", "-q", "side")
     git(repository, "checkout", "-q", "HEAD", "--", "notes/memory/MEMORY.md")
@@ -163,15 +169,14 @@ def test_a_rebase_of_stale_indexes_is_not_stopped_by_a_fresh_one(
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["rebase", "merge"])
 def test_what_git_stashed_by_itself_is_given_back(
-    memory: Memory, repository: Path, hooks: Path, git: Git, way: str
+    memory: Memory, repository: Path, git: Git, way: str
 ) -> None:
     git(repository, "switch", "-qc", "side")
-    memory.add("a", type="user", description="Is a.", body="Is a.")
+    add(memory, "a")
     git(repository, "switch", "-q", "main")
-    memory.add("b", type="user", description="Is b.", body="Is b.")
+    add(memory, "b")
     note(repository, "not in any index", "e")
-    git(repository, "add", "notes/memory/e.md")
-    git(repository, "commit", "-qm", "without the index")
+    commit(git, repository, "without the index", "notes/memory/e.md")
     git(repository, "checkout", "-qf", "side")
     git_hooks.install_hooks(memory.project, git_hooks.program_words())
     note(repository, "not committed", "c")
@@ -189,38 +194,31 @@ def test_a_failing_or_disabled_mdmemory_is_not_noticed(
     git_hooks.install_hooks(memory.project, ["/nowhere/mdmemory"])
     done = subprocess.run(["git", "-C", repository, "switch", "-c", "x"], capture_output=True)
     # git passes on that the hook of the person failed, as it did before
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert b"nowhere" not in done.stderr
+    assert (done.returncode, done.stdout, b"nowhere" in done.stderr) == (1, b"", False)
     git_hooks.install_hooks(memory.project, git_hooks.program_words())
     monkeypatch.setenv("MDMEMORY_DISABLE", "1")
     note(repository)
-    git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "by hand")
+    commit(git, repository, "by hand")
     assert "(a.md)" not in index(repository)
 
 
-def test_a_branch_without_a_store_gets_none(
-    memory: Memory, repository: Path, hooks: Path, git: Git
-) -> None:
-    git_hooks.install_hooks(memory.project, git_hooks.program_words())
+def test_a_branch_without_a_store_gets_none(installed: Memory, repository: Path, git: Git) -> None:
     git(repository, "switch", "-q", "--detach", "HEAD~1")
     assert sorted(path.name for path in repository.iterdir()) == [".git", ".mdmemory", "README"]
 
 
 @pytest.mark.slow
 def test_a_project_below_the_top_and_a_linked_worktree_are_found(
-    repository: Path, hooks: Path, git: Git, tmp_path: Path
+    repository: Path, git: Git, tmp_path: Path
 ) -> None:
     memory, _ = Memory.init(repository / "it's one")
     git_hooks.install_hooks(memory.project, git_hooks.program_words())
     other = tmp_path / "linked"
     git(repository, "worktree", "add", "-q", "-b", "side", str(other))
-    store = other / "it's one/notes/memory"
-    (store / "a.md").write_text("Uses tabs.\n", "utf-8")
-    git(other, "add", "-A")
-    git(other, "commit", "-qm", "by hand")
-    assert "(a.md)" in (store / "MEMORY.md").read_text("utf-8")
-    assert "(a.md)" not in (memory.project.store / "MEMORY.md").read_text("utf-8")
+    note(other / "it's one")
+    commit(git, other, "by hand")
+    assert "(a.md)" in index(other / "it's one")
+    assert "(a.md)" not in index(memory.project.root)
 
 
 def test_a_store_that_is_its_own_repository_has_its_own_hooks(repository: Path, git: Git) -> None:
@@ -235,15 +233,14 @@ def test_a_store_that_is_its_own_repository_has_its_own_hooks(repository: Path, 
 
 
 def test_a_folder_of_hooks_in_the_work_tree_is_used_and_said_to_be_shared(
-    memory: Memory, repository: Path, git: Git
+    memory: Memory, repository: Path, hooks: Path, git: Git
 ) -> None:
+    shared = repository / ".husky"
     git(repository, "config", "core.hooksPath", ".husky")
-    assert git_hooks.install_hooks(memory.project, PROGRAM)[1] == (
-        f"git tracks {repository / '.husky'}, so the line goes to whoever gets your commits."
-    )
-    assert (repository / ".husky/post-merge").exists()
-    assert not (repository / ".git/hooks/post-merge").exists()
-    (repository / ".husky/.gitignore").write_text("*\n", "utf-8")
+    told = f"git tracks {shared}, so the line goes to whoever gets your commits."
+    assert git_hooks.install_hooks(memory.project, PROGRAM)[1] == told
+    assert [(each / "post-merge").exists() for each in (shared, hooks)] == [True, False]
+    (shared / ".gitignore").write_text("*\n", "utf-8")
     git_hooks.remove_hooks(memory.project)
     assert len(git_hooks.install_hooks(memory.project, PROGRAM)) == 1
 
@@ -251,11 +248,10 @@ def test_a_folder_of_hooks_in_the_work_tree_is_used_and_said_to_be_shared(
 def test_hooks_for_all_repositories_find_the_store_by_themselves(
     memory: Memory, repository: Path, git: Git, tmp_path: Path
 ) -> None:
-    (tmp_path / "hooks").mkdir()
     git(repository, "config", "core.hooksPath", str(tmp_path / "hooks"))
+    (tmp_path / "hooks").mkdir()
     git_hooks.install_hooks(memory.project, ["/bin/mdmemory"])
-    text = (tmp_path / "hooks/post-merge").read_text("utf-8")
-    assert "*) /bin/mdmemory index <" in text
+    assert "*) /bin/mdmemory index <" in (tmp_path / "hooks/post-merge").read_text("utf-8")
     below, _ = Memory.init(repository / "below")
     with pytest.raises(MdmemoryError, match="are for all your repositories"):
         git_hooks.install_hooks(below.project, ["/bin/mdmemory"])
@@ -277,7 +273,7 @@ def test_hooks_that_are_switched_off_or_somebody_elses_are_left(
 
 
 def test_init_installs_and_removes_and_keeps_the_notes(
-    repository: Path, hooks: Path, git: Git, capsys: pytest.CaptureFixture[str]
+    repository: Path, hooks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = {path.name for path in repository.iterdir()}
     assert main(["init", str(repository), "--git-hooks", "--opencode"]) == 0
@@ -296,15 +292,13 @@ def test_init_installs_and_removes_and_keeps_the_notes(
 
 
 def test_a_store_outside_the_project_gets_the_hooks_and_the_project_no_second_store(
-    repository: Path, hooks: Path, git: Git, capsys: pytest.CaptureFixture[str]
+    repository: Path, hooks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    git(repository, "commit", "-q", "--allow-empty", "-m", "first")
     assert main(["init", str(repository)]) == 0
     store = Path.home() / "mdmemory" / repository.name
     capsys.readouterr()
     assert main(["init", str(repository), "--git-hooks"]) == 2
     assert f"`mdmemory init {store} --git-hooks`" in capsys.readouterr().err
-    assert list(hooks.iterdir()) == []
-    assert not (repository / "notes").exists()
+    assert (list(hooks.iterdir()), (repository / "notes").exists()) == ([], False)
     assert main(["init", str(store), "--git-hooks"]) == 0
-    assert {path.name for path in (store / ".git/hooks").iterdir()} >= set(HOOKS)
+    assert {path.name for path in (store / ".git/hooks").iterdir()} >= {*HOOKS}

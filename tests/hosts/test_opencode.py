@@ -30,9 +30,14 @@ MINE = '{\n  // ours\n  "model": "a/b", // fast\n  "instructions": ["notes/memor
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
-    (folder / "notes/memory").mkdir(parents=True)
-    (folder / "notes/memory/MEMORY.md").write_text("# Memory index\n", "utf-8")
+    put(folder / "notes/memory/MEMORY.md", "# Memory index\n")
     return folder
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
 
 
 def place(project: Path, store: Path | None = None, folder: Path | None = None) -> Place:
@@ -58,35 +63,29 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_the_plugin_has_the_protocol_and_the_index_read(project: Path) -> None:
+def test_the_plugin_starts_this_mdmemory_and_has_the_protocol_and_the_index_read(
+    project: Path,
+) -> None:
     assert wire(project) == [f"Installed {INSTALLED}", NPM]
-    assert instructions(place(project)) == [
-        str(project / PROTOCOL_FILE),
-        str(project / "notes/memory/MEMORY.md"),
-    ]
-    first, _, rest = (project / PROTOCOL_FILE).read_text("utf-8").partition("\n")
-    assert first.startswith("<!-- mdmemory: ")
-    assert rest == PROTOCOL
-    assert wiring.reading_problems(place(project)) == []
+    files = [project / PROTOCOL_FILE, project / "notes/memory/MEMORY.md"]
+    assert instructions(place(project)) == [str(file) for file in files]
+    first, _, rest = files[0].read_text("utf-8").partition("\n")
+    assert (first.startswith("<!-- mdmemory: "), rest) == (True, PROTOCOL)
+    assert json.dumps(COMMAND) in (project / ".opencode" / PLUGIN).read_text("utf-8")
+    assert wiring.reading_problems(place(project)) == examine(project) == []
 
 
 @pytest.mark.parametrize("mcp", [False, True])
 def test_a_persons_configuration_stays_as_it_is(project: Path, mcp: bool) -> None:
-    (project / "opencode.jsonc").write_text(MINE, "utf-8")
-    (project / ".opencode/command").mkdir(parents=True)
-    (project / ".opencode/command/mine.md").write_text("Mine.\n", "utf-8")
+    put(project / "opencode.jsonc", MINE)
+    put(project / ".opencode/command/mine.md", "Mine.\n")
     before = snapshot(project)
     wire(project, mcp=mcp)
-    assert (project / "opencode.jsonc").read_bytes() == before["opencode.jsonc"]
+    wired = snapshot(project)
+    assert wired["opencode.jsonc"] == MINE.encode()
+    assert wire(project, mcp=mcp) == [], "twice changes nothing"
+    assert snapshot(project) == wired
     unwire(project)
-    assert snapshot(project) == before
-
-
-@pytest.mark.parametrize("mcp", [False, True])
-def test_running_twice_changes_nothing_and_says_nothing(project: Path, mcp: bool) -> None:
-    wire(project, mcp=mcp)
-    before = snapshot(project)
-    assert wire(project, mcp=mcp) == []
     assert snapshot(project) == before
 
 
@@ -98,16 +97,12 @@ def test_a_wired_project_can_be_moved(project: Path, tmp_path: Path) -> None:
 
 def test_two_stores_at_the_same_relative_path_are_not_mistaken(project: Path) -> None:
     inner = project / "packages/inner"
-    (inner / "notes/memory").mkdir(parents=True)
-    (inner / "notes/memory/MEMORY.md").write_text("", "utf-8")
+    index = put(inner / "notes/memory/MEMORY.md", "")
     for mcp in (False, True):
         wire(project, mcp=mcp)
         wire(inner, mcp=mcp)
-        assert (
-            wiring.reading_problems(place(inner)) == wiring.reading_problems(place(project)) == []
-        )
-    listed = json.loads((inner / ".opencode/opencode.json").read_text("utf-8").partition("\n")[2])
-    assert listed["instructions"][1] == str(inner / "notes/memory/MEMORY.md")
+        assert [wiring.reading_problems(place(each)) for each in (inner, project)] == [[], []]
+    assert configured(inner)["instructions"][1] == str(index)
 
 
 @pytest.mark.parametrize(
@@ -127,31 +122,29 @@ def test_an_invalid_configuration_is_refused_first(
     before = snapshot(project)
     with pytest.raises(MdmemoryError) as caught:
         wire(project)
-    assert words in caught.value.message
-    assert "opencode.json" in caught.value.message
-    assert caught.value.hint
+    said = caught.value.message
+    assert (words in said, "opencode.json" in said, caught.value.hint != "") == (True, True, True)
     assert snapshot(project) == before
-    assert wiring.reading_problems(place(project)) == [caught.value.message]
+    assert wiring.reading_problems(place(project)) == [said]
 
 
 @pytest.mark.parametrize("content", ["", "\n", "\ufeff"])
 def test_an_empty_configuration_is_none(project: Path, content: str) -> None:
-    (project / "opencode.json").write_text(content, "utf-8")
+    put(project / "opencode.json", content)
     wire(project)
     assert (project / "opencode.json").read_text("utf-8") == content
 
 
 def test_a_linked_configuration_is_only_read(project: Path, tmp_path: Path) -> None:
-    shared = tmp_path / "shared.json"
-    shared.write_text('{"instructions": ["x.md"]}', "utf-8")
-    (project / "opencode.json").symlink_to(shared)
-    (project / ".opencode").mkdir()
-    (project / ".opencode/opencode.json").symlink_to(shared)
+    theirs = '{"instructions": ["x.md"]}'
+    shared, ours = put(tmp_path / "shared.json", theirs), project / ".opencode/opencode.json"
+    ours.parent.mkdir()
+    for link in (project / "opencode.json", ours):
+        link.symlink_to(shared)
     wire(project)
     assert "Left .opencode/opencode.json as it is" in wire(project, mcp=True)[0]
     unwire(project)
-    assert shared.read_text("utf-8") == '{"instructions": ["x.md"]}'
-    assert (project / ".opencode/opencode.json").is_symlink()
+    assert (shared.read_text("utf-8"), ours.is_symlink()) == (theirs, True)
 
 
 @pytest.mark.parametrize("mcp", [False, True])
@@ -180,10 +173,8 @@ def test_a_store_outside_the_project_is_named_absolutely(project: Path, tmp_path
 
 @pytest.mark.parametrize("mcp", [False, True])
 def test_the_persons_wiring_touches_no_project(project: Path, empty_home: Path, mcp: bool) -> None:
-    folder = empty_home / ".config/opencode"
-    folder.mkdir(parents=True)
-    (folder / "opencode.jsonc").write_text("{}", "utf-8")
-    store = empty_home / ".local/share/mdmemory"
+    folder, store = empty_home / ".config/opencode", empty_home / ".local/share/mdmemory"
+    put(folder / "opencode.jsonc", "{}")
     where = place(project, store, folder)
     before = snapshot(project)
     said = wiring.install_wiring(where, mcp=mcp)
@@ -194,8 +185,7 @@ def test_the_persons_wiring_touches_no_project(project: Path, empty_home: Path, 
         assert not (folder / "package.json").exists()
     assert snapshot(project) == before
     assert wiring.install_wiring(where, mcp=mcp) == []
-    store.mkdir(parents=True)
-    (store / "MEMORY.md").write_text("", "utf-8")
+    put(store / "MEMORY.md", "")
     assert wiring.reading_problems(where) == []
     others = wiring.reading_problems(place(project), folder)
     assert (others == []) is not mcp, "the person's plugin has the index of each store read"
@@ -203,12 +193,12 @@ def test_the_persons_wiring_touches_no_project(project: Path, empty_home: Path, 
 
 def test_what_is_not_wired_what_is_gone_and_what_is_anothers_is_told(project: Path) -> None:
     assert wiring.reading_problems(place(project)) == [
-        "OpenCode does not read .opencode/memory/PROTOCOL.md. Run `mdmemory init --opencode`.",
-        "OpenCode does not read notes/memory/MEMORY.md. Run `mdmemory init --opencode`.",
+        f"OpenCode does not read {file}. Run `mdmemory init --opencode`."
+        for file in (PROTOCOL_FILE, "notes/memory/MEMORY.md")
     ]
     wire(project)
     (project / "notes/memory/MEMORY.md").unlink()
-    (project / "opencode.json").write_text('{"instructions": ["old/MEMORY.md"]}', "utf-8")
+    put(project / "opencode.json", '{"instructions": ["old/MEMORY.md"]}')
     assert wiring.reading_problems(place(project)) == [
         "OpenCode is told to read notes/memory/MEMORY.md, which does not exist.",
         "OpenCode also reads old/MEMORY.md, which is not this store's index.",
@@ -226,14 +216,9 @@ def test_an_invalid_configuration_stops_the_removal_in_time(project: Path) -> No
 
 def test_an_entry_in_a_persons_spelling_stays_and_is_said(project: Path) -> None:
     mine = '{"instructions": ["./notes/memory/MEMORY.md"]}'
-    (project / "opencode.json").write_text(mine, "utf-8")
-    assert unwire(project)[-1] == (
-        "opencode.json still lists ./notes/memory/MEMORY.md, in a spelling that is not ours."
-    )
-    assert (project / "opencode.json").read_text("utf-8") == mine
-
-
-# --- the plugin or the MCP server, never both ---------------------------------------------------
+    file = put(project / "opencode.json", mine)
+    told = "opencode.json still lists ./notes/memory/MEMORY.md, in a spelling that is not ours."
+    assert (unwire(project)[-1], file.read_text("utf-8")) == (told, mine)
 
 
 SERVER = {"type": "local", "command": [*COMMAND, "mcp"], "enabled": True}
@@ -250,62 +235,43 @@ def configured(project: Path) -> dict[str, object]:
     return dict(json.loads(text.partition("\n")[2]))
 
 
-# --- stamps ------------------------------------------------------------------------------------
-
-
-# --- plugin and server -------------------------------------------------------------------------
-
-
-def test_the_plugin_starts_this_very_mdmemory(project: Path) -> None:
-    wire(project)
-    source = (project / ".opencode" / PLUGIN).read_text("utf-8")
-    assert json.dumps(COMMAND) in source
-    assert examine(project) == []
-
-
 def test_a_server_stands_in_place_of_the_plugin_and_the_other_way_round(project: Path) -> None:
+    plugin = project / ".opencode" / PLUGIN
     wire(project, mcp=True)
     assert configured(project) == {
         "$schema": "https://opencode.ai/config.json",
         "instructions": [str(each) for each in place(project).wanted],
         "mcp": {"mdmemory": SERVER},
     }
-    assert not (project / ".opencode" / PLUGIN).exists()
-    assert not (project / ".opencode/package.json").exists()
+    assert (plugin.exists(), (project / ".opencode/package.json").exists()) == (False, False)
     assert examine(project) == []
     assert "Removed .opencode/opencode.json." in wire(project)
-    assert (project / ".opencode" / PLUGIN).exists()
-    said = wire(project, mcp=True)
-    assert "Removed .opencode/plugin/mdmemory.ts." in said
+    assert plugin.exists()
+    assert "Removed .opencode/plugin/mdmemory.ts." in wire(project, mcp=True)
     assert not (project / ".opencode/node_modules").exists()
 
 
 def test_a_server_that_a_person_set_up_stays_and_is_told(project: Path) -> None:
     mine = {"type": "local", "command": ["uvx", "mdmemory", "mcp"], "timeout": 9}
-    text = json.dumps({"mcp": {"mdmemory": mine}})
-    (project / "opencode.json").write_text(text, "utf-8")
+    file = put(project / "opencode.json", json.dumps({"mcp": {"mdmemory": mine}}))
+    before = file.read_bytes()
     wire(project)
     assert any("both bring our tools" in sentence for sentence in examine(project))
     wire(project, mcp=True)
     assert "mcp" not in configured(project), "one of the name is enough"
     unwire(project)
-    assert (project / "opencode.json").read_text("utf-8") == text
+    assert file.read_bytes() == before
 
 
 def test_a_configuration_at_our_place_stays_and_they_are_told_what_to_add(project: Path) -> None:
-    file = project / ".opencode" / CONFIGURATION
-    file.parent.mkdir()
-    file.write_text('{"model": "a/b"}', "utf-8")
+    file = put(project / ".opencode" / CONFIGURATION, '{"model": "a/b"}')
     before, _, snippet = wire(project, mcp=True)[1].partition(": {")
     assert before == "Left .opencode/opencode.json as it is: it is yours. Add this to it"
     assert file.read_text("utf-8") == '{"model": "a/b"}'
-    file.write_text(json.dumps({"model": "a/b", **json.loads("{" + snippet)}), "utf-8")
+    put(file, json.dumps({"model": "a/b", **json.loads("{" + snippet)}))
     assert wire(project, mcp=True) == examine(project) == []
     unwire(project)
     assert json.loads(file.read_text("utf-8"))["mcp"] == {"mdmemory": SERVER}
-
-
-# --- npm ---------------------------------------------------------------------------------------
 
 
 def test_opencode_is_spared_npm_only_where_nothing_else_wants_it(project: Path) -> None:
@@ -313,44 +279,40 @@ def test_opencode_is_spared_npm_only_where_nothing_else_wants_it(project: Path) 
     wire(project)
     assert json.loads((folder / "package-lock.json").read_text())["packages"][""]["dependencies"]
     assert (folder / "node_modules").is_dir()
-    ignored = (folder / ".gitignore").read_text("utf-8").split()
-    assert {"package.json", "package-lock.json", "node_modules", ".gitignore"} <= set(ignored)
+    ignored = {*(folder / ".gitignore").read_text("utf-8").split()}
+    assert {"package.json", "package-lock.json", "node_modules", ".gitignore"} <= ignored
     unwire(project)
     assert not folder.exists()
-    for others in (("package.json", "{}"), ("plugin/other.ts", ""), ("plugins/other.js", "")):
-        (folder / others[0]).parent.mkdir(parents=True, exist_ok=True)
-        (folder / others[0]).write_text(others[1], "utf-8")
+    for others, text in (("package.json", "{}"), ("plugin/other.ts", ""), ("plugins/other.js", "")):
+        put(folder / others, text)
         wire(project)
         assert not (folder / "package-lock.json").exists()
         unwire(project)
-        (folder / others[0]).unlink()
+        (folder / others).unlink()
 
 
 def test_what_npm_made_of_our_files_stays(project: Path) -> None:
     wire(project)
-    (project / ".opencode/node_modules/left-pad").mkdir()
-    (project / ".opencode/package.json").write_text('{"dependencies": {"x": "1"}}', "utf-8")
+    pad = put(project / ".opencode/node_modules/left-pad/x", "")
+    file = put(project / ".opencode/package.json", '{"dependencies": {"x": "1"}}')
     unwire(project)
-    assert (project / ".opencode/node_modules/left-pad").is_dir()
-    assert (project / ".opencode/package.json").exists()
-
-
-# --- what doctor says ---------------------------------------------------------------------------
+    assert (pad.exists(), file.exists()) == (True, True)
 
 
 def test_an_outdated_an_edited_and_a_foreign_plugin_are_told_apart(project: Path) -> None:
+    def source(*command: str) -> str:
+        return f"const COMMAND: string[] = {json.dumps(command)}\n"
+
     wire(project)
     path = project / ".opencode" / PLUGIN
-    text = "const COMMAND: string[] = " + json.dumps(COMMAND) + "\n"
-    path.write_bytes(add_stamp(text, PLUGIN, "0.0.1"))
-    assert [s for s in examine(project) if "is of mdmemory 0.0.1" in s]
-    path.write_bytes(add_stamp(text, PLUGIN) + b"// mine\n")
-    assert [s for s in examine(project) if "was edited" in s]
-    gone = json.dumps(["/nowhere/mdmemory"])
-    path.write_bytes(add_stamp(f"const COMMAND: string[] = {gone}\n", PLUGIN))
-    assert [s for s in examine(project) if "does not exist or cannot be run" in s]
-    path.write_bytes(add_stamp(text, PLUGIN))
-    assert [s for s in examine(project, ["/other"]) if "another mdmemory" in s]
+    for data, command, told in (
+        (add_stamp(source(*COMMAND), PLUGIN, "0.0.1"), COMMAND, "is of mdmemory 0.0.1"),
+        (add_stamp(source(*COMMAND), PLUGIN) + b"// mine\n", COMMAND, "was edited"),
+        (add_stamp(source("/nowhere"), PLUGIN), COMMAND, "does not exist or cannot be run"),
+        (add_stamp(source(*COMMAND), PLUGIN), ["/other"], "another mdmemory"),
+    ):
+        path.write_bytes(data)
+        assert [each for each in examine(project, command) if told in each], told
     assert wire(project)[0] == "Updated .opencode/plugin/mdmemory.ts."
     assert examine(project) == []
 
@@ -365,9 +327,6 @@ def test_the_way_to_choose_a_model_is_told_and_a_bridge_that_had_trouble(
     assert "mdmemory config set planner NAME" in capsys.readouterr().out
     assert main(["doctor"]) == 0
     assert "the bridge is gone: it ended (1)" in capsys.readouterr().out
-
-
-# --- at the command line -------------------------------------------------------------------------
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

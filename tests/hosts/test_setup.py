@@ -78,9 +78,6 @@ def test_a_script_hears_which_clients_and_what_was_done(empty_home: Path, say: S
     assert any("launch" in sentence for sentence in answer["said"])
 
 
-# --- the launcher --------------------------------------------------------------------------------
-
-
 def start(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [launcher.launcher_place(), *words],
@@ -161,9 +158,6 @@ def test_a_file_of_somebody_else_in_its_place_stays(empty_home: Path, say: Say) 
     assert (code, "is not a file of mdmemory" in said) == (1, True), said
     assert say("--remove") == (0, "Nothing to remove.\n")
     assert launcher.launcher_place().read_text("utf-8") == "#!/bin/sh\necho mine\n"
-
-
-# --- doctor --------------------------------------------------------------------------------------
 
 
 def test_doctor_names_what_setup_would_write_anew(empty_home: Path, say: Say) -> None:

@@ -98,9 +98,6 @@ def commands(hooks: dict[str, Any]) -> dict[str, list[str]]:
     }
 
 
-# --- what is written -----------------------------------------------------------------------------
-
-
 def served(servers: dict[str, Any]) -> dict[str, Any]:
     return dict(servers["mdmemory"])
 
@@ -203,9 +200,6 @@ def test_the_command_runs_the_launcher_and_is_silent_without(
         path.chmod(0o755)
     assert run() == (0, "hook claude from .config\n")
     assert run(XDG_CONFIG_HOME=str(tmp_path / "a b")) == (0, "hook claude from a b\n")
-
-
-# --- a person's files ----------------------------------------------------------------------------
 
 
 AGAIN = (0, "All is in place; nothing changed.\n")
@@ -523,9 +517,6 @@ def test_a_server_of_the_persons_own_stays_and_is_named(empty_home: Path, say: S
     assert path.read_text() == mine
 
 
-# --- what is refused -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "text", "where"),
     [
@@ -558,9 +549,6 @@ def test_a_folder_behind_a_link_is_the_persons_way_to_keep_settings(
     assert (tmp_path / "settings.json").is_file()
     assert say("claude", "--remove")[0] == 0
     assert [*tmp_path.iterdir()] == []
-
-
-# --- which clients -------------------------------------------------------------------------------
 
 
 def test_without_names_the_installed_are_wired_and_a_named_one_that_is_not_there(
@@ -621,9 +609,6 @@ def test_both_a_plugin_and_a_wiring_are_named(empty_home: Path, say: Say) -> Non
     plugins = '"enabledPlugins": {"mdmemory@x": true},'
     edited(empty_home / ".claude/settings.json", '{\n  "hooks"', f'{{\n  {plugins} "hooks"')
     assert found(empty_home).count("each hook runs twice") == 2
-
-
-# --- doctor --------------------------------------------------------------------------------------
 
 
 def test_doctor_names_a_wiring_of_which_a_half_is_missing(empty_home: Path, say: Say) -> None:

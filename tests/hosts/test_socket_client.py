@@ -94,9 +94,6 @@ def ask(data: bytes = SAID, folder: str = "/project", host: str = "claude") -> b
     return client.event_output(event, os.environ)
 
 
-# --- with a bridge -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("answer", "output"),
     [
@@ -152,9 +149,6 @@ def test_only_what_the_standard_library_has_at_hand_is_loaded_for_a_bridges_answ
     root = Path(client.__file__).parents[3]
     done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True, timeout=HUNG)
     assert done.stdout == "set()\n"
-
-
-# --- a bridge that is in trouble -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("data", [START, SAID])
@@ -224,9 +218,6 @@ def test_a_session_that_names_a_store_has_an_entry_of_its_own(tmp_path: Path) ->
     assert entry_of(store="/another").socket() == ""
 
 
-# --- without a bridge ----------------------------------------------------------------------------
-
-
 def test_the_end_of_a_session_starts_none(started: list[str]) -> None:
     assert ask(b'{"hook_event_name": "SessionEnd"}') == ALONE
     assert started == []
@@ -288,9 +279,6 @@ def test_where_none_can_be_started_the_event_is_served(monkeypatch: pytest.Monke
 def test_what_is_no_event_is_answered_by_nothing(started: list[str], data: bytes) -> None:
     assert ask(data) == b""
     assert started == []
-
-
-# --- the command ---------------------------------------------------------------------------------
 
 
 def hook(

@@ -143,9 +143,6 @@ def test_a_list_of_messages_is_answered_with_a_list() -> None:
         assert error_of(host.hear()) == -32600
 
 
-# --- work that takes long -------------------------------------------------------------------------
-
-
 class Slow:
     """Work that begins when it is asked for and ends when it is told."""
 
@@ -208,8 +205,6 @@ def test_an_answer_longer_than_a_pipe_arrives_whole() -> None:
         host.send(asked("echo", params={"text": "x" * 3_000_000}))
         assert len(host.hear()["result"]["text"]) == 3_000_000
 
-
-# --- whatever a host sends ------------------------------------------------------------------------
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),

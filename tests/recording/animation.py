@@ -93,9 +93,6 @@ def scrolled(moment: Moment) -> int:
     return max(0, last_row(moment) - ROWS)
 
 
-# --- what is drawn -------------------------------------------------------------------------------
-
-
 def drawn(at: int, moment: Moment) -> Iterator[str]:
     """The elements of a step."""
     typed, *shown = rows(moment.step)
@@ -123,9 +120,6 @@ def text(row: int, line: str, kind: str) -> str:
         f'<text{named} y="{row * HIGH + 13}" textLength="{len(line) * WIDE:g}" '
         f'lengthAdjust="spacingAndGlyphs">{escape(line)}</text>'
     )
-
-
-# --- what moves ----------------------------------------------------------------------------------
 
 
 def motion(moments: Sequence[Moment], total: float) -> str:
