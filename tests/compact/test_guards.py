@@ -16,6 +16,8 @@ from mdmemory.compact.plan import Delete, Flag, Merge, Op, Plan, Rewrite, flagge
 from mdmemory.note.note import make_unreadable
 from mdmemory.store.store import StoredNote
 
+FromText = Callable[[str, str], StoredNote]
+Notes = list[StoredNote]
 Make = Callable[..., StoredNote]
 
 BAD_NAMES = runpy.run_path(str(Path(__file__).with_name("nasty_plans.py")))["BAD_NAMES"]
@@ -30,7 +32,7 @@ def notes(make: Make) -> list[StoredNote]:
     return [make(topic, f"Enjoys {topic}", f"Said so about {topic}.") for topic in TOPICS]
 
 
-def judge(notes: list[StoredNote], *ops: Op, **more: object) -> Verdict:
+def judge(notes: Notes, *ops: Op, **more: object) -> Verdict:
     digests = more.pop("digests", {})
     more.setdefault("has_secret", lambda text: "hunter2" in text)
     return check(Plan(ops, digests), notes, **more)  # type: ignore[arg-type]
@@ -56,7 +58,7 @@ def op_codes(verdict: Verdict) -> list[str]:
 # --- the plan as a whole
 
 
-def test_a_good_plan_is_accepted_as_it_stands(notes: list[StoredNote]) -> None:
+def test_a_good_plan_is_accepted_as_it_stands(notes: Notes) -> None:
     ops = (
         merge("tea", "chess"),
         Delete("user-opera.md", "outdated"),
@@ -68,7 +70,7 @@ def test_a_good_plan_is_accepted_as_it_stands(notes: list[StoredNote]) -> None:
 
 
 @pytest.mark.parametrize("file", BAD_NAMES)
-def test_a_name_that_is_no_note_refuses_the_op(notes: list[StoredNote], file: str) -> None:
+def test_a_name_that_is_no_note_refuses_the_op(notes: Notes, file: str) -> None:
     good = Delete(TEA, "outdated")
     for op in (
         *(Delete(file, "r"), Rewrite(file, "b"), Flag((file, MAPS), "r")),
@@ -84,7 +86,7 @@ def test_a_name_that_is_no_note_refuses_the_op(notes: list[StoredNote], file: st
         assert verdict.accepted == ()
 
 
-def test_a_target_that_is_no_source_has_the_name_of_its_note(notes: list[StoredNote]) -> None:
+def test_a_target_that_is_no_source_has_the_name_of_its_note(notes: Notes) -> None:
     for target, values in (
         ("user-other.md", {}),
         ("user-tea-and-chess.md", {"name": "Tea & Chess"}),
@@ -105,15 +107,13 @@ def test_a_target_that_is_no_source_has_the_name_of_its_note(notes: list[StoredN
         tuple(merge(*pair, target="user-x.md", name="x") for pair in (TOPICS[:2], TOPICS[2:4])),
     ],
 )
-def test_the_later_of_two_ops_on_one_file_is_refused(
-    notes: list[StoredNote], ops: tuple[Op, Op]
-) -> None:
+def test_the_later_of_two_ops_on_one_file_is_refused(notes: Notes, ops: tuple[Op, Op]) -> None:
     verdict = judge(notes, *ops)
     assert verdict.accepted == ops[:1]
     assert [(op, code) for op, code, _ in verdict.refused] == [(ops[1], "overlap")]
 
 
-def test_an_op_that_names_a_file_twice_is_refused(notes: list[StoredNote]) -> None:
+def test_an_op_that_names_a_file_twice_is_refused(notes: Notes) -> None:
     for op in (merge("tea", "tea"), Flag((TEA, TEA), "r")):
         assert op_codes(judge(notes, op)) == ["overlap"]
 
@@ -132,7 +132,7 @@ def test_at_most_three_or_a_quarter_of_the_notes_go(make: Make, total: int, most
     assert op_codes(more) == ["budget"] * (min(most + 1, total - 1) - most)
 
 
-def test_a_merge_removes_all_its_notes_but_one(notes: list[StoredNote]) -> None:
+def test_a_merge_removes_all_its_notes_but_one(notes: Notes) -> None:
     four = merge(*TOPICS[:4])
     fresh = merge(*TOPICS[:4], target="user-all.md", name="all")
     for op in (four, fresh):
@@ -144,7 +144,7 @@ def test_a_merge_removes_all_its_notes_but_one(notes: list[StoredNote]) -> None:
         assert (verdict.accepted, op_codes(verdict)) == ((four,), ["budget"])
 
 
-def test_a_plan_never_empties_the_store(notes: list[StoredNote]) -> None:
+def test_a_plan_never_empties_the_store(notes: Notes) -> None:
     for total in (1, 2, 3):
         deletes = [Delete(note.file, "r") for note in notes[:total]]
         assert plan_codes(judge(notes[:total], *deletes)) == {"empties_store"}
@@ -152,7 +152,7 @@ def test_a_plan_never_empties_the_store(notes: list[StoredNote]) -> None:
     assert judge(notes[:2], two).accepted == (two,)
 
 
-def test_a_secret_refuses_the_plan_and_is_not_repeated(notes: list[StoredNote]) -> None:
+def test_a_secret_refuses_the_plan_and_is_not_repeated(notes: Notes) -> None:
     for op in (
         *(merge("tea", "chess", body="hunter2"), merge("tea", "chess", description="hunter2")),
         *(Rewrite(TEA, "hunter2"), Rewrite(TEA, "b", "hunter2"), Delete(TEA, "was hunter2")),
@@ -167,7 +167,7 @@ def test_a_secret_refuses_the_plan_and_is_not_repeated(notes: list[StoredNote]) 
 # --- ops the world overtook
 
 
-def test_a_note_changed_since_the_plan_is_skipped(notes: list[StoredNote]) -> None:
+def test_a_note_changed_since_the_plan_is_skipped(notes: Notes) -> None:
     seen = {note.file: note.digest for note in notes} | {"user-tea.md": "0" * 64}
     stale = (Delete("user-tea.md", "r"), Rewrite("user-maps.md", "Said so about maps, twice."))
     verdict = judge(notes, *stale, digests=seen)
@@ -175,7 +175,7 @@ def test_a_note_changed_since_the_plan_is_skipped(notes: list[StoredNote]) -> No
     assert [(op, "user-tea.md" in why) for op, why in verdict.skipped] == [(stale[0], True)]
 
 
-def test_a_note_gone_since_the_plan_is_skipped(notes: list[StoredNote]) -> None:
+def test_a_note_gone_since_the_plan_is_skipped(notes: Notes) -> None:
     gone = "user-gone.md"
     op = Merge((gone, TEA), gone, "gone", "user", "d", "b")
     for skipped in (op, Delete(gone, "r"), Flag((gone, TEA), "r")):
@@ -184,7 +184,7 @@ def test_a_note_gone_since_the_plan_is_skipped(notes: list[StoredNote]) -> None:
         assert verdict.refusals == verdict.refused == ()
 
 
-def test_a_taken_target_is_skipped(make: Make, notes: list[StoredNote]) -> None:
+def test_a_taken_target_is_skipped(make: Make, notes: Notes) -> None:
     file = merge("tea", "chess", target=MAPS, name="maps")
     name = merge("opera", "violin", target="user-atlas.md", name="atlas")
     atlas = make("atlas", "Owns an atlas", "An old one.", type="reference")
@@ -200,7 +200,7 @@ def test_a_taken_target_is_skipped(make: Make, notes: list[StoredNote]) -> None:
 # --- ops one by one
 
 
-def test_types_are_not_mixed(make: Make, notes: list[StoredNote]) -> None:
+def test_types_are_not_mixed(make: Make, notes: Notes) -> None:
     other = make("tea", "Enjoys tea", "Said so about tea.", type="project")
     mixed = Merge(("user-tea.md", "project-tea.md"), "user-tea.md", "tea", "user", "d", "b")
     moved = merge("maps", "bread", type="project")
@@ -218,21 +218,19 @@ def test_types_are_not_mixed(make: Make, notes: list[StoredNote]) -> None:
         *("Said so about \u202etea.", "Said so about tea.\U000e0041"),
     ],
 )
-def test_a_bad_body_refuses_the_op(notes: list[StoredNote], body: str) -> None:
+def test_a_bad_body_refuses_the_op(notes: Notes, body: str) -> None:
     verdict = judge(notes, Rewrite(TEA, body), Delete(CLAY, "r"))
     assert op_codes(verdict) == ["body"]
     assert verdict.accepted == (Delete(CLAY, "r"),)
 
 
-def test_a_bad_description_refuses_the_op(notes: list[StoredNote]) -> None:
+def test_a_bad_description_refuses_the_op(notes: Notes) -> None:
     for description in ("", "two\nlines", "x" * 221, "\x00"):
         op = Rewrite(TEA, "Said so about tea.", description)
         assert op_codes(judge(notes, op)) == ["description"]
 
 
-def test_a_note_that_is_held_or_in_an_open_conflict_is_only_flagged(
-    notes: list[StoredNote],
-) -> None:
+def test_a_note_that_is_held_or_in_an_open_conflict_is_only_flagged(notes: Notes) -> None:
     ops = (merge("tea", "chess"), Delete(MAPS, "r"), Rewrite("user-bread.md", "b"))
     flag = Flag(("user-opera.md", "user-violin.md"), "r")
     named = ["user-chess.md", MAPS, "user-bread.md", "user-opera.md"]
@@ -242,7 +240,7 @@ def test_a_note_that_is_held_or_in_an_open_conflict_is_only_flagged(
         assert (op_codes(verdict), verdict.accepted) == ([code] * 3, (flag,))
 
 
-def test_an_unreadable_note_is_left_alone(notes: list[StoredNote]) -> None:
+def test_an_unreadable_note_is_left_alone(notes: Notes) -> None:
     odd = StoredNote("odd.md", "", make_unreadable("odd.md", "The file is not UTF-8 text."))
     for op in (Delete("odd.md", "r"), Rewrite("odd.md", "b")):
         assert op_codes(judge([*notes, odd], op)) == ["held"]
@@ -307,7 +305,7 @@ def test_a_date_a_time_and_a_number_count_in_whichever_form(make: Make) -> None:
     assert op_codes(judge([note], other)) == ["literal_lost"]
 
 
-def test_a_delete_leaves_no_link_without_a_target(make: Make, notes: list[StoredNote]) -> None:
+def test_a_delete_leaves_no_link_without_a_target(make: Make, notes: Notes) -> None:
     linking = make("cups", "Owns cups", "For [[tea]], and [[User-Chess|the game]].")
     for file in ("user-tea.md", "user-chess.md"):
         verdict = judge([*notes, linking], Delete(file, "r"))
@@ -332,9 +330,7 @@ def test_a_chain_of_links_is_followed_to_its_end(make: Make) -> None:
     assert judge([*chain[1:], make("x")], *ops).accepted == tuple(ops)
 
 
-def test_a_head_that_cannot_be_edited_refuses_the_op(
-    notes: list[StoredNote], from_text: Callable[[str, str], StoredNote]
-) -> None:
+def test_a_head_that_cannot_be_edited_refuses_the_op(notes: Notes, from_text: FromText) -> None:
     odd = from_text("odd.md", "---\nname: odd\nmetadata: text\n---\n\nA word on clocks.\n")
     assert op_codes(judge([*notes, odd], Rewrite("odd.md", "A word or two on clocks."))) == ["body"]
 
@@ -361,12 +357,7 @@ any_op = st.one_of(
 )
 @settings(max_examples=scaled(150), deadline=None)
 def test_whatever_the_plan_the_laws_hold(
-    notes: list[StoredNote],
-    ops: list[Op],
-    changed: set[str],
-    held: set[str],
-    total: int,
-    has_digests: bool,
+    notes: Notes, ops: list[Op], changed: set[str], held: set[str], total: int, has_digests: bool
 ) -> None:
     seen = {note.file: "0" * 64 if note.file in changed else note.digest for note in notes}
     digests = {**seen, "user-gone.md": "0" * 64} if has_digests else {}
@@ -400,7 +391,7 @@ def test_whatever_the_plan_the_laws_hold(
     ],
 )
 def test_a_note_that_no_other_says_is_never_deleted_as_merged(
-    make: Make, notes: list[StoredNote], reason: str
+    make: Make, notes: Notes, reason: str
 ) -> None:
     orders, stock, twin = (
         make(name, says, "It is so.", type="project")
@@ -425,7 +416,7 @@ def test_no_op_passes_that_leans_on_a_bad_one() -> None:
     assert sum(each.kind == plans.LEANING for each in found) == 40
 
 
-def test_of_two_twins_that_name_each_other_one_stays(make: Make, notes: list[StoredNote]) -> None:
+def test_of_two_twins_that_name_each_other_one_stays(make: Make, notes: Notes) -> None:
     one, two = make("one", "Likes rain", "It rains."), make("two", "Likes rain", "It rains.")
     both = (Delete(one.file, "duplicate of two"), Delete(two.file, "duplicate of one"))
     verdict = judge([*notes, one, two], *both)
@@ -433,9 +424,7 @@ def test_of_two_twins_that_name_each_other_one_stays(make: Make, notes: list[Sto
     assert op_codes(verdict) == ["literal_lost"] * 2
 
 
-def test_a_delete_falls_with_the_merge_that_it_leans_on(
-    make: Make, notes: list[StoredNote]
-) -> None:
+def test_a_delete_falls_with_the_merge_that_it_leans_on(make: Make, notes: Notes) -> None:
     """Its link would lead nowhere, for the text that was to take the link out is refused."""
     linking = make("cups", "Owns cups", "For [[tea]], on port 8080.")
     lossy = Rewrite(linking.file, "For the tea.")
@@ -447,7 +436,7 @@ def test_a_delete_falls_with_the_merge_that_it_leans_on(
     assert verdict.accepted == (other, more)
 
 
-def test_where_most_of_a_plan_is_refused_nothing_is_removed(notes: list[StoredNote]) -> None:
+def test_where_most_of_a_plan_is_refused_nothing_is_removed(notes: Notes) -> None:
     delete = Delete("user-tea.md", "over")
     flag = Flag(("user-opera.md", "user-violin.md"), "which one")
     wrong = [Rewrite(f"user-{word}.md", "") for word in ("maps", "bread", "clay")]
@@ -459,7 +448,7 @@ def test_where_most_of_a_plan_is_refused_nothing_is_removed(notes: list[StoredNo
     assert judge(notes, delete, flag, refused_before=3).accepted == (flag,)
 
 
-def test_what_automatic_passes_removed_in_these_days_counts(notes: list[StoredNote]) -> None:
+def test_what_automatic_passes_removed_in_these_days_counts(notes: Notes) -> None:
     deletes = [Delete(f"user-{word}.md", "over") for word in ("tea", "chess", "opera")]
     for gone, room in ((0, 3), (1, 2), (2, 1), (3, 0), (9, 0)):
         verdict = judge(notes, *deletes, gone=gone)
@@ -507,9 +496,7 @@ def test_no_op_puts_a_character_into_a_word_that_nobody_sees(make: Make, char: s
     assert op_codes(judge([note, other], op)) == ["body"]
 
 
-def test_what_nobody_sees_may_stay_where_it_was_and_may_go(
-    from_text: Callable[[str, str], StoredNote],
-) -> None:
+def test_what_nobody_sees_may_stay_where_it_was_and_may_go(from_text: FromText) -> None:
     text = "---\nname: a\ndescription: About a\nmetadata:\n  type: user\n---\n\nIt is so\u200bft.\n"
     note = from_text("user-a.md", text)
     for body in ("It is so\u200bft.\n\nIt is so\u200bft.", "It is soft."):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import pytest
+from bench.planner import planted
 
 from mdmemory.compact.guards import check
 from mdmemory.compact.plan import Delete, Flag, Merge, Plan, named
@@ -35,6 +36,13 @@ def fact(make: Make, name: str, text: str, **more: str) -> StoredNote:
     return make(name, text, f"{text}.", **more)
 
 
+def merge_of(notes: Sequence[StoredNote]) -> Merge:
+    """The one op that is proposed, which has to be a merge."""
+    (op,) = propose(notes).ops
+    assert isinstance(op, Merge)
+    return op
+
+
 def test_exact_duplicates_are_merged_into_the_better_note(make: Make) -> None:
     notes = [
         fact(make, "a", "Uses pnpm everywhere", source="extraction", created="2025-01-01"),
@@ -42,23 +50,19 @@ def test_exact_duplicates_are_merged_into_the_better_note(make: Make) -> None:
         fact(make, "c", "Uses pnpm everywhere", source="explicit", created="2026-01-01"),
         fact(make, "d", "Uses cargo everywhere"),
     ]
-    (op,) = propose(notes).ops
-    assert isinstance(op, Merge)
-    assert op.target == "user-c.md"
-    assert op.sources == ("user-c.md", "user-a.md", "user-b.md")
-    assert propose(list(reversed(notes))).ops[0].target == op.target  # type: ignore[union-attr]
+    for some in (notes, notes[::-1]):
+        op = merge_of(some)
+        assert (op.target, op.sources) == ("user-c.md", ("user-c.md", "user-a.md", "user-b.md"))
 
 
 def test_the_plain_name_outlives_the_numbered_one(make: Make) -> None:
-    (op,) = propose([fact(make, "tea-2", "Drinks tea"), fact(make, "tea", "Drinks tea")]).ops
-    assert isinstance(op, Merge)
-    assert op.target == "user-tea.md"
+    notes = [fact(make, "tea-2", "Drinks tea"), fact(make, "tea", "Drinks tea")]
+    assert merge_of(notes).target == "user-tea.md"
 
 
 def test_what_differs_in_form_alone_is_merged(make: Make) -> None:
     one = "Keep **the** changelog short"
-    (op,) = propose([fact(make, "a", one), fact(make, "b", "keep the changelog short.")]).ops
-    assert isinstance(op, Merge)
+    op = merge_of([fact(make, "a", one), fact(make, "b", "keep the changelog short.")])
     assert (op.target, op.description, op.body) == ("user-a.md", one, f"{one}.")
 
 
@@ -84,11 +88,8 @@ def test_what_differs_in_a_sign_or_in_words_is_no_duplicate(
 
 def test_the_order_of_sentences_is_form_and_the_order_of_words_is_not(make: Make) -> None:
     one = make("a", "Rules for Go", "Use tabs. Lint with vet.")
-    other = make("b", "Rules for Go", "Lint with vet. Use tabs.")
-    (op,) = propose([one, other]).ops
-    assert isinstance(op, Merge)
-    turned = make("b", "Rules for Go", "Lint tabs. Use vet with.")
-    assert propose([one, turned]).ops == ()
+    assert merge_of([one, make("b", "Rules for Go", "Lint with vet. Use tabs.")])
+    assert propose([one, make("b", "Rules for Go", "Lint tabs. Use vet with.")]).ops == ()
 
 
 def test_a_note_that_says_all_of_another_and_more_is_left_to_who_can_read(make: Make) -> None:
@@ -103,49 +104,45 @@ def test_what_a_person_added_to_a_head_is_not_merged_away(
     plain = make("z", "Drinks tea", "Drinks tea.", source="explicit")
     for line in ("title: Tea", "colour: green", "tags: [a, b]"):
         mine = from_text("user-a.md", plain.note.text.replace("metadata:", f"{line}\nmetadata:"))
-        also = StoredNote("user-b.md", mine.digest, mine.note)
-        (op,) = propose([mine, plain]).ops
-        assert isinstance(op, Merge)
-        assert op.sources == ("user-a.md", "user-z.md")
-        assert propose([mine, also]).ops == ()
+        assert merge_of([mine, plain]).sources == ("user-a.md", "user-z.md")
+        assert propose([mine, StoredNote("user-b.md", mine.digest, mine.note)]).ops == ()
 
 
 def test_duplicates_of_another_type_or_kind_stay_apart(make: Make) -> None:
-    notes = [
-        fact(make, "a", "Uses pnpm"),
-        fact(make, "b", "Uses pnpm", type="feedback"),
-        fact(make, "c", "Uses pnpm", type="project"),
-        fact(make, "d", "Uses pnpm", type="project", kind="decision"),
-    ]
+    others = (
+        {},
+        {"type": "feedback"},
+        {"type": "project"},
+        {"type": "project", "kind": "decision"},
+    )
+    notes = [fact(make, f"n{at}", "Uses pnpm", **more) for at, more in enumerate(others)]
     assert propose(notes).ops == ()
 
 
 def test_contradictions_are_flagged_with_the_values(make: Make) -> None:
-    notes = [
-        fact(make, "a", "The team deploys on Friday"),
-        fact(make, "b", "The team deploys on Monday"),
-        fact(make, "c", "The standup is on Monday"),
-        fact(make, "d", "Likes green tea"),
-    ]
+    texts = ("The team deploys on Friday", "The team deploys on Monday")
+    others = ("The standup is on Monday", "Likes green tea")
+    notes = [fact(make, name, text) for name, text in zip("abcd", texts + others, strict=True)]
     why = "the same words but for Friday and Monday"
     assert propose(notes).ops == (Flag(("user-a.md", "user-b.md"), why),)
 
 
 def test_a_planted_store_is_planned_as_a_person_would(make: Make) -> None:
-    notes = [
-        fact(make, "tabs", "Wants tabs for indentation"),
-        fact(make, "spaces", "Wants spaces for indentation"),
-        fact(make, "node-old", "Runs the build with Node 18"),
-        fact(make, "node-new", "Runs the build with Node 20"),
-        fact(make, "tea", "Drinks green tea at work"),
-        fact(make, "tea-too", "Drinks green tea at work!"),
-        fact(make, "friday", "Deploys on Friday"),
-        fact(make, "standup", "Standup on Monday"),
-        fact(make, "staging", "The staging database listens on port 5432"),
-        fact(make, "production", "The production database listens on port 5433"),
-        fact(make, "tab-zh", "喜欢用制表符缩进代码"),
-        fact(make, "space-zh", "喜欢用空格缩进代码"),
-    ]
+    texts = {
+        "tabs": "Wants tabs for indentation",
+        "spaces": "Wants spaces for indentation",
+        "node-old": "Runs the build with Node 18",
+        "node-new": "Runs the build with Node 20",
+        "tea": "Drinks green tea at work",
+        "tea-too": "Drinks green tea at work!",
+        "friday": "Deploys on Friday",
+        "standup": "Standup on Monday",
+        "staging": "The staging database listens on port 5432",
+        "production": "The production database listens on port 5433",
+        "tab-zh": "喜欢用制表符缩进代码",
+        "space-zh": "喜欢用空格缩进代码",
+    }
+    notes = [fact(make, name, text) for name, text in texts.items()]
     assert {frozenset(named(op)) for op in propose(notes).ops} == {
         frozenset({"user-tea.md", "user-tea-too.md"}),
         frozenset({"user-node-old.md", "user-node-new.md"}),
@@ -153,23 +150,27 @@ def test_a_planted_store_is_planned_as_a_person_would(make: Make) -> None:
 
 
 def test_files_are_named_once_though_a_note_contradicts_many(make: Make) -> None:
-    texts = [f"Runs the build with Node {version}" for version in (16, 18, 20)]
-    (flag,) = propose([fact(make, f"n{at}", text) for at, text in enumerate(texts)]).ops
-    assert named(flag) == ("user-n0.md", "user-n1.md", "user-n2.md")
+    notes = [fact(make, f"n{at}", f"Runs the build with Node {at}") for at in (16, 18, 20)]
+    (flag,) = propose(notes).ops
+    assert named(flag) == ("user-n16.md", "user-n18.md", "user-n20.md")
+
+
+def test_the_plan_does_not_depend_on_the_order_of_files(make: Make) -> None:
+    notes = [fact(make, f"n{at}", f"Runs job {'xyz'[at % 3]} on Node {at}") for at in range(12)]
+    shuffled = random.Random(4).sample(notes, len(notes))
+    assert propose(notes).ops == propose(shuffled).ops
 
 
 def test_a_known_pair_is_not_flagged_again_until_a_note_changes(make: Make) -> None:
-    notes = [
-        fact(make, "a", "Always deploys on Friday"),
-        fact(make, "b", "Always deploys on Monday"),
-    ]
+    notes = [fact(make, day, f"Always deploys on {day.title()}") for day in ("friday", "monday")]
     (flag,) = propose(notes).ops
     assert isinstance(flag, Flag)
     found = pairs(flag, {note.file: note for note in notes})
     ledger = conflicts.add("", found, "2026-06-01")
     cleared = conflicts.clear_entry(ledger, conflicts.parse(ledger)[0].id)
     assert propose(notes, ledger).ops == propose(notes, cleared).ops == ()
-    assert len(propose([notes[0], fact(make, "b", "Always deploys on Sunday")], cleared).ops) == 1
+    changed = fact(make, "monday", "Always deploys on Sunday")
+    assert len(propose([notes[0], changed], cleared).ops) == 1
 
 
 def test_notes_of_an_open_conflict_are_not_merged(make: Make) -> None:
@@ -194,41 +195,16 @@ def test_an_odd_store_gives_an_empty_plan(from_text: Callable[[str, str], Stored
     assert propose([from_text(f"n{at}.md", text) for at, text in enumerate(texts)]).ops == ()
 
 
-def test_the_plan_does_not_depend_on_the_order_of_files(make: Make) -> None:
-    notes = [fact(make, f"n{at}", f"Runs job {'xyz'[at % 3]} on Node {at}") for at in range(12)]
-    shuffled = list(notes)
-    random.Random(4).shuffle(shuffled)
-    assert propose(notes).ops == propose(shuffled).ops
-
-
-def planted(make: Make, total: int) -> list[StoredNote]:
-    """Notes of twelve random words, a tenth of them a duplicate or a twin with another number."""
-    chance = random.Random(7)
-    words = [
-        "".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 9)))
-        for _ in range(6_000)
-    ]
-    notes = []
-    for at in range(total):
-        text = f"{' '.join(chance.choices(words, k=11))} takes {chance.randint(1, 99)} minutes"
-        if at % 10 == 9:
-            text = notes[-1].note.head.description
-        if at % 20 == 19:
-            text = text.replace("takes ", "takes 1")
-        notes.append(make(f"n{at:05}", text, f"{text}. {' '.join(chance.choices(words, k=25))}"))
-    return notes
-
-
-def test_a_large_store_is_planned_in_a_moment(make: Make) -> None:
-    notes = planted(make, 1_000)
+def test_a_large_store_is_planned_in_a_moment() -> None:
+    notes = planted(1_000)
     start = time.process_time()
     ops = Offline().propose(notes, conflicts=[]).plan.ops
     assert time.process_time() - start < 10  # all pairs took minutes
     assert sum(isinstance(op, Flag) for op in ops) == 50
 
 
-def test_a_plan_that_deletes_a_quarter_is_judged_in_a_moment(make: Make) -> None:
-    notes = planted(make, 2_000)
+def test_a_plan_that_deletes_a_quarter_is_judged_in_a_moment() -> None:
+    notes = planted(2_000)
     plan = Plan(tuple(Delete(note.file, "old") for note in notes[::4]))
     start = time.process_time()
     check(plan, notes, has_secret=lambda text: False)

@@ -1,7 +1,6 @@
 """The planner with a model: little is sent, nothing is believed, and a failure changes nothing."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from mdmemory.llm.sizes import tokens
 from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
 
+Notes = list[StoredNote]
 TEA = {"op": "rewrite", "file": "user-tea.md", "body": "Drinks 2 cups of tea."}
 MERGED = {
     "op": "merge", "sources": ["user-tea.md", "user-tea-2.md"], "target": "user-tea.md",
@@ -40,12 +40,8 @@ def notes(make: Any) -> list[StoredNote]:
     ]
 
 
-def ask(
-    notes: Sequence[StoredNote], model: Scripted, ledger: str = "", **more: Any
-) -> ProposedPlan:
-    def redact(text: str) -> str:
-        return text.replace("hunter2", "[redacted]")
-
+def ask(notes: Notes, model: Scripted, ledger: str = "", **more: Any) -> ProposedPlan:
+    redact = more.pop("redact", lambda text: text.replace("hunter2", "[redacted]"))
     planner = ModelPlanner(
         "scripted", lambda: Asking(model, "the rules"), "2026-06-01", redact, **more
     )
@@ -56,20 +52,30 @@ def plan(*ops: dict[str, Any]) -> dict[str, Any]:
     return {"ops": list(ops)}
 
 
-def shown(model: Scripted, at: int = 0) -> list[str]:
-    return [note["file"] for note in json.loads(model.asked[at].user)["notes"] if "body" in note]
+def told(model: Scripted, at: int | None = None) -> list[dict[str, str]]:
+    """The notes of a question, or of all."""
+    asked = model.asked if at is None else [model.asked[at]]
+    return [note for each in asked for note in json.loads(each.user)["notes"]]
+
+
+def shown(model: Scripted, at: int | None = 0) -> list[str]:
+    return [note["file"] for note in told(model, at) if "body" in note]
 
 
 def neighbours(model: Scripted, at: int = 0) -> set[str]:
-    notes = json.loads(model.asked[at].user)["notes"]
-    assert all(note.keys() == {"file", "description"} for note in notes if "body" not in note)
-    return {note["file"] for note in notes if "body" not in note}
+    notes = [note for note in told(model, at) if "body" not in note]
+    assert all(note.keys() == {"file", "description"} for note in notes)
+    return {note["file"] for note in notes}
+
+
+def kinds(done: ProposedPlan) -> list[type]:
+    return [type(op) for op in done.plan.ops]
 
 
 # --- what is sent ------------------------------------------------------------------------------
 
 
-def test_the_question_is_one_object_with_notes_and_open_conflicts(notes: list[StoredNote]) -> None:
+def test_the_question_is_one_object_with_notes_and_open_conflicts(notes: Notes) -> None:
     ledger = conflicts.add("", [(notes[3], notes[4], "on against off")], "2026-05-01")
     model = Scripted(plan())
     done = ask(notes, model, ledger)
@@ -77,17 +83,16 @@ def test_the_question_is_one_object_with_notes_and_open_conflicts(notes: list[St
     assert set(told) == {"today", "notes", "linked", "may_remove", "conflicts"}
     assert told["today"] == "2026-06-01"
     assert told["conflicts"] == [["project-off.md", "project-on.md"]]
-    assert told["notes"][2] == {
-        "file": "project-port.md", "type": "project", "name": "port",
-        "description": "Where the proxy listens", "body": "The proxy listens on port 8080.",
-    }  # fmt: skip
+    said = {"description": "Where the proxy listens", "body": "The proxy listens on port 8080."}
+    named = {"file": "project-port.md", "type": "project", "name": "port"}
+    assert told["notes"][2] == named | said
     assert model.asked[0].system == "the rules"
     assert model.asked[0].schema is not None
     assert (done.plan.ops, done.tokens) == ((), Tokens(100, 10, 1))
     assert (done.model, done.failed, done.more) == ("scripted", (), False)
 
 
-def test_the_question_tells_what_ops_are_judged_by(notes: list[StoredNote], make: Any) -> None:
+def test_the_question_tells_what_ops_are_judged_by(notes: Notes, make: Any) -> None:
     more = [
         make("wine", "No wine", "No wine, see [[tea]].", kind="decision", type="project",
              source="explicit", importance="high", created="2026-05-01", updated="2026-05-01"),
@@ -104,24 +109,18 @@ def test_the_question_tells_what_ops_are_judged_by(notes: list[StoredNote], make
     assert (own["updated"], "source" in own, "kind" in own) == ("2026-05-02", False, False)
 
 
-def test_a_note_with_a_secret_is_not_sent_in_parts(notes: list[StoredNote], make: Any) -> None:
+def test_a_note_with_a_secret_is_not_sent_in_parts(notes: Notes, make: Any) -> None:
     model = Scripted(plan())
-    more = [
-        make("key", "The key", "It is hunter2."),
-        make("code", "Its code is hunter2"),
-        make("allowed", secrets="allowed"),
-    ]
-    ask([*notes, *more], model)
+    held = [make("key", "The key", "It is hunter2."), make("code", "Its code is hunter2")]
+    ask([*notes, *held, make("allowed", secrets="allowed")], model)
     assert len(shown(model)) == 5
     assert "redacted" not in model.asked[0].user
 
 
-def test_notes_of_which_none_has_a_secret_are_sent_whole(notes: list[StoredNote]) -> None:
+def test_notes_of_which_none_has_a_secret_are_sent_whole(notes: Notes) -> None:
     model = Scripted(plan())
-    planner = ModelPlanner("scripted", lambda: Asking(model, ""), "2026-06-01",
-                    lambda text: text.replace("}, {", "[redacted]"))  # fmt: skip
-    assert planner.propose(notes, conflicts=[]).failed == ()
-    assert len(shown(model)) == len(notes)
+    done = ask(notes, model, redact=lambda text: text.replace("}, {", "[redacted]"))
+    assert (done.failed, len(shown(model))) == ((), len(notes))
 
 
 class Small(Scripted):
@@ -140,20 +139,13 @@ class Small(Scripted):
 
 
 def test_a_question_that_is_too_long_is_asked_in_parts_until_each_fits(
-    notes: list[StoredNote], make: Any
+    notes: Notes, make: Any
 ) -> None:
     model = Small(700)
-    long = make("long", "A long one", "words " * 200)
-    done = ask([*notes, long], model)
-    whole = [n["file"] for a in model.asked for n in json.loads(a.user)["notes"] if "body" in n]
-    assert sorted(whole) == sorted(note.file for note in notes)
-    assert done.refusals == (
-        (
-            "context",
-            "The note user-long.md is too long for scripted, which was not asked about it.",
-        ),
-    )
-    assert (done.failed, done.more) == ((), False)
+    done = ask([*notes, make("long", "A long one", "words " * 200)], model)
+    assert sorted(shown(model, None)) == sorted(note.file for note in notes)
+    said = "The note user-long.md is too long for scripted, which was not asked about it."
+    assert (done.refusals, done.failed, done.more) == ((("context", said),), (), False)
 
 
 def test_a_known_window_is_never_exceeded(make: Any) -> None:
@@ -161,24 +153,19 @@ def test_a_known_window_is_never_exceeded(make: Any) -> None:
     model.context_tokens = 2_000  # type: ignore[attr-defined]
     notes = [make(f"n{at}", f"Note {at}", f"The port of {at} is {at}. " * 20) for at in range(12)]
     ask(notes, model)
-    seen = [note["file"] for a in model.asked for note in json.loads(a.user)["notes"]]
-    assert set(seen) == {note.file for note in notes}
+    assert {note["file"] for note in told(model)} == {note.file for note in notes}
     for each in model.asked:
         assert tokens(each.user) + tokens(in_words(PLAN)) < 2_000
 
 
-def test_notes_that_a_cut_answer_did_not_come_to_are_asked_about_again(
-    notes: list[StoredNote],
-) -> None:
+def test_notes_that_a_cut_answer_did_not_come_to_are_asked_about_again(notes: Notes) -> None:
     model = Scripted(Answer(json.dumps(plan(MERGED)), 100, 10, cut=True), plan(), plan(PORT))
-    assert [type(op) for op in ask(notes, model).plan.ops] == [Merge, Rewrite]
-    assert [shown(model, at) for at in (1, 2)] == [["project-off.md"], [
-        "project-on.md", "project-port.md"]]  # fmt: skip
+    assert kinds(ask(notes, model)) == [Merge, Rewrite]
+    assert shown(model, 1) == ["project-off.md"]
+    assert shown(model, 2) == ["project-on.md", "project-port.md"]
 
 
-def test_a_window_that_the_instructions_fill_is_told_and_nothing_is_asked(
-    notes: list[StoredNote],
-) -> None:
+def test_a_window_that_the_instructions_fill_is_told_and_nothing_is_asked(notes: Notes) -> None:
     model = Scripted()
     model.context_tokens = 500  # type: ignore[attr-defined]
     ((code, said),) = ask(notes, model).failed
@@ -210,13 +197,13 @@ def test_a_server_that_finds_every_question_too_long_is_left(make: Any) -> None:
     assert "called 16 questions in a row too long" in done.failed[0][1]
 
 
-def test_one_note_or_none_is_no_reason_to_ask(notes: list[StoredNote]) -> None:
+def test_one_note_or_none_is_no_reason_to_ask(notes: Notes) -> None:
     for few in ([], notes[:1]):
         done = ask(few, Scripted())
         assert (done.plan.ops, done.tokens) == ((), Tokens())
 
 
-def test_the_plan_has_the_digests_of_what_was_shown(notes: list[StoredNote]) -> None:
+def test_the_plan_has_the_digests_of_what_was_shown(notes: Notes) -> None:
     done = ask(notes, Scripted(plan(MERGED, PORT))).plan
     seen = {note.file: note.digest for note in notes}
     named = ("user-tea.md", "user-tea-2.md", "project-port.md")
@@ -226,35 +213,22 @@ def test_the_plan_has_the_digests_of_what_was_shown(notes: list[StoredNote]) -> 
 # --- what is answered --------------------------------------------------------------------------
 
 BLANK = {
-    "op": "", "sources": [], "target": "", "name": "", "type": "", "description": "", "body": "",
-    "reason": "", "file": "", "files": [],
-}  # fmt: skip
+    **dict.fromkeys("op target name type description body reason file".split(), ""),
+    **{"sources": [], "files": []},
+}
 
 
 def test_blank_fields_of_a_strict_answer_do_not_count() -> None:
-    wanted = [
-        {"op": "delete", "file": "a.md", "reason": "over"},
-        {"op": "rewrite", "file": "b.md", "body": "b"},
-        {"op": "flag", "files": ["c.md", "d.md"], "reason": "c or d?"},
-    ]
-    full = [{**BLANK, **op} for op in wanted]
-    for text in (json.dumps({"ops": full}), f"```json\n{json.dumps({'ops': full})}\n```"):
-        assert read(text).ops == (
-            Delete("a.md", "over"), Rewrite("b.md", "b"), Flag(("c.md", "d.md"), "c or d?")
-        )  # fmt: skip
+    wanted = (Delete("a.md", "over"), Rewrite("b.md", "b"), Flag(("c.md", "d.md"), "c or d?"))
+    full = json.dumps({"ops": [{**BLANK, **as_json(op)} for op in wanted]})
+    for text in (full, f"```json\n{full}\n```"):
+        assert read(text).ops == wanted
 
 
-@pytest.mark.parametrize(
-    "op",
-    [
-        {**BLANK, "op": "delete", "file": "a.md"},  # a reason is required
-        {**BLANK, "op": "nothing"},
-        BLANK,
-    ],
-)
-def test_blanks_make_no_bad_op_good(op: dict[str, Any]) -> None:
-    with pytest.raises(PlanRefused):
-        read(json.dumps({"ops": [op]}))
+def test_blanks_make_no_bad_op_good() -> None:
+    for op in ({"op": "delete", "file": "a.md"}, {"op": "nothing"}, {}):  # a delete has a reason
+        with pytest.raises(PlanRefused):
+            read(json.dumps({"ops": [{**BLANK, **op}]}))
 
 
 def test_the_digests_of_a_model_count_nothing() -> None:
@@ -279,7 +253,7 @@ UNREADABLE: list[str] = [
 ]  # fmt: skip
 
 
-def test_an_answer_that_is_no_plan_is_a_failure_and_is_kept(notes: list[StoredNote]) -> None:
+def test_an_answer_that_is_no_plan_is_a_failure_and_is_kept(notes: Notes) -> None:
     assert len(UNREADABLE) >= 25
     for answer in UNREADABLE:
         model = Scripted(answer, answer)
@@ -297,21 +271,19 @@ def test_an_answer_that_is_no_plan_is_a_failure_and_is_kept(notes: list[StoredNo
 
 
 @pytest.mark.parametrize(
-    ("op", "codes"),
+    ("op", "code"),
     [
-        ({**TEA, "body": "Drinks cups of tea each day."}, {"literal_lost"}),
-        ({**PORT, "file": "../../etc/passwd"}, {"bad_name"}),
-        ({**MERGED, "body": "Drinks 2 cups. The code is hunter2."}, {"secret"}),
+        ({**TEA, "body": "Drinks cups of tea each day."}, "literal_lost"),
+        ({**PORT, "file": "../../etc/passwd"}, "bad_name"),
+        ({**MERGED, "body": "Drinks 2 cups. The code is hunter2."}, "secret"),
     ],
 )
 def test_a_harmful_answer_is_refused_with_its_code(
-    notes: list[StoredNote], op: dict[str, Any], codes: set[str]
+    notes: Notes, op: dict[str, Any], code: str
 ) -> None:
     done = ask(notes, Scripted(plan(op), plan(op)))
     assert done.plan.ops == ()
-    found = {code for _, code, _ in done.refused} | {code for code, _ in done.refusals}
-    assert found
-    assert found <= codes
+    assert {code for *_, code, _ in (*done.refused, *done.refusals)} == {code}
     assert done.rejected == (json.dumps(plan(op), ensure_ascii=False),)
     assert done.failed == ()
 
@@ -319,11 +291,11 @@ def test_a_harmful_answer_is_refused_with_its_code(
 # --- told once ---------------------------------------------------------------------------------
 
 
-def test_a_refused_op_is_told_once_and_what_was_fine_stays(notes: list[StoredNote]) -> None:
+def test_a_refused_op_is_told_once_and_what_was_fine_stays(notes: Notes) -> None:
     lossy = {**PORT, "body": "The proxy listens."}
     model = Scripted(plan(MERGED, lossy), plan(PORT))
     done = ask(notes, model)
-    assert [type(op) for op in done.plan.ops] == [Merge, Rewrite]
+    assert kinds(done) == [Merge, Rewrite]
     told = json.loads(model.asked[1].user)
     assert shown(model, 1) == ["project-port.md"]
     assert "plan" not in told
@@ -332,10 +304,10 @@ def test_a_refused_op_is_told_once_and_what_was_fine_stays(notes: list[StoredNot
     assert done.tokens == Tokens(300, 30, 3), "with the second reading"
 
 
-def test_a_refused_plan_is_told_once_as_a_whole(notes: list[StoredNote]) -> None:
+def test_a_refused_plan_is_told_once_as_a_whole(notes: Notes) -> None:
     leak = {**PORT, "body": "The proxy listens on 8080, password hunter2."}
     model = Scripted(plan(MERGED, leak), plan(MERGED))
-    assert [type(op) for op in ask(notes, model).plan.ops] == [Merge]
+    assert kinds(ask(notes, model)) == [Merge]
     told = json.loads(model.asked[1].user)
     assert (told["plan"]["ops"][1]["op"], len(told["notes"])) == ("rewrite", 5)
     assert [each["code"] for each in told["refused"]] == ["secret"]
@@ -349,14 +321,14 @@ def test_a_refused_plan_is_told_once_as_a_whole(notes: list[StoredNote]) -> None
     ],
 )  # fmt: skip
 def test_a_second_answer_that_is_no_better_costs_the_good_ops_nothing(
-    notes: list[StoredNote], again: Said
+    notes: Notes, again: Said
 ) -> None:
     done = ask(notes, Scripted(plan(MERGED, {**PORT, "body": "Port 9090."}), again))
-    assert [type(op) for op in done.plan.ops] == [Merge]
+    assert kinds(done) == [Merge]
     assert [type(op) for op, _, _ in done.refused] == [Rewrite]
 
 
-def test_an_op_that_the_model_takes_back_is_no_refusal(notes: list[StoredNote]) -> None:
+def test_an_op_that_the_model_takes_back_is_no_refusal(notes: Notes) -> None:
     done = ask(notes, Scripted(plan({**PORT, "body": "Port 9090."}), plan()))
     assert (done.plan.ops, done.refused, done.rejected) == ((), (), ())
 
@@ -365,7 +337,7 @@ def test_an_op_that_the_model_takes_back_is_no_refusal(notes: list[StoredNote]) 
 
 
 @pytest.fixture
-def large(make: Any, monkeypatch: pytest.MonkeyPatch) -> list[StoredNote]:
+def large(make: Any, monkeypatch: pytest.MonkeyPatch) -> Notes:
     """Three notes of three types that fill a batch each, and what they say in short."""
     monkeypatch.setattr(model_planner, "MAX_CHARS", 1_500)
     long = " ".join(["words"] * 200)
@@ -379,62 +351,54 @@ def large(make: Any, monkeypatch: pytest.MonkeyPatch) -> list[StoredNote]:
 FLAG = {"op": "flag", "files": ["project-office.md", "user-home.md"], "reason": "Rome or Oslo?"}
 
 
-def test_flags_cross_batches_by_the_descriptions_of_neighbours(large: list[StoredNote]) -> None:
+def test_flags_cross_batches_by_the_descriptions_of_neighbours(large: Notes) -> None:
     model = Scripted(plan(), plan(), plan(FLAG))
     heard: list[tuple[int, int, str]] = []
     done = ask(large, model, report=lambda *told: heard.append(told))
-    assert [shown(model, at) for at in range(3)] == [
-        ["project-office.md"], ["reference-desk.md"], ["user-home.md"]
-    ]  # fmt: skip
-    assert neighbours(model, 0) == {"reference-desk.md", "user-home.md"}
-    assert neighbours(model, 2) == {"reference-desk.md", "project-office.md"}
-    (op,) = done.plan.ops
-    assert isinstance(op, Flag)
+    files = ["project-office.md", "reference-desk.md", "user-home.md"]
+    assert [shown(model, at) for at in range(3)] == [[file] for file in files]
+    assert neighbours(model, 0) == set(files[1:])
+    assert neighbours(model, 2) == set(files[:2])
+    assert kinds(done) == [Flag]
     assert [(at, total) for at, total, _ in heard] == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert heard[2][2] == "asking about 1 note"
 
 
-def test_what_is_flagged_is_told_to_the_next_batch_and_stands_once(large: list[StoredNote]) -> None:
+def test_what_is_flagged_is_told_to_the_next_batch_and_stands_once(large: Notes) -> None:
     model = Scripted(plan(FLAG), plan(), plan(FLAG))
     done = ask(large, model)
     assert json.loads(model.asked[2].user)["conflicts"] == [FLAG["files"]]
     assert (len(done.plan.ops), done.more) == (1, False)
 
 
-def test_by_a_description_alone_a_note_is_only_flagged(large: list[StoredNote]) -> None:
+def test_by_a_description_alone_a_note_is_only_flagged(large: Notes) -> None:
     gone = {"op": "delete", "file": "user-home.md", "reason": "old"}
     done = ask(large, Scripted(plan(gone, FLAG), plan(gone), plan(), plan()))
-    assert [type(op) for op in done.plan.ops] == [Flag]
+    assert kinds(done) == [Flag]
     (why,) = [row[1:] for row in done.refused]
     assert why[0] == "unknown_file"
     assert "shown by its description only, so it can only be flagged" in why[1]
 
 
-def test_a_flag_across_batches_goes_before_other_ops_on_its_notes(large: list[StoredNote]) -> None:
+def test_a_flag_across_batches_goes_before_other_ops_on_its_notes(large: Notes) -> None:
     rewrite = {"op": "rewrite", "file": "user-home.md", "body": large[0].note.body + " Words."}
     done = ask(large, Scripted(plan(FLAG), plan(), plan(rewrite)))
-    assert [type(op) for op in done.plan.ops] == [Flag]
+    assert kinds(done) == [Flag]
     assert done.more, "the other waits"
 
 
-@pytest.mark.parametrize(
-    ("problems", "left"),
-    [
-        ([ModelFailed("Down.")] * 2, 1), (["No.", "No!"] * 2, 1),
-        ([ModelFailed("Enough.", "", "over_cap")], 2),
-    ],
-)  # fmt: skip
-def test_whoever_is_down_does_not_get_every_batch(
-    large: list[StoredNote], problems: list[Said], left: int
-) -> None:
-    done = ask(large, Scripted(*problems))
-    assert done.failed[-1][1] == f"{left} more batches were not asked about."
+def test_whoever_is_down_does_not_get_every_batch(large: Notes) -> None:
+    enough = ModelFailed("Enough.", "", "over_cap")
+    down = ModelFailed("Down.")
+    for problems, left in (([down] * 2, 1), (["No.", "No!"] * 2, 1), ([enough], 2)):
+        done = ask(large, Scripted(*problems))
+        assert done.failed[-1][1] == f"{left} more batches were not asked about."
 
 
-def test_what_a_model_would_delete_waits_for_a_person(notes: list[StoredNote]) -> None:
+def test_what_a_model_would_delete_waits_for_a_person(notes: Notes) -> None:
     gone = {"op": "delete", "file": "project-port.md", "reason": "the proxy is gone"}
     done = ask(notes, Scripted(plan(gone, MERGED)))
-    assert [type(op) for op in done.plan.ops] == [Merge]
+    assert kinds(done) == [Merge]
     ((op, code, why),) = done.refused
     assert (as_json(op)["file"], code) == ("project-port.md", "waits")
     assert "the proxy is gone" in why
@@ -449,7 +413,7 @@ def test_what_a_model_would_delete_waits_for_a_person(notes: list[StoredNote]) -
     ],
 )  # fmt: skip
 def test_what_a_second_reading_does_not_stand_by_is_not_done(
-    notes: list[StoredNote], reader: Any, codes: list[str]
+    notes: Notes, reader: Any, codes: list[str]
 ) -> None:
     done = ask(notes, Scripted(plan(MERGED), reader=reader))
     assert done.plan.ops == ()
@@ -458,7 +422,7 @@ def test_what_a_second_reading_does_not_stand_by_is_not_done(
     assert (set(MERGED["sources"]) <= done.looks.unanswered) == (codes == ["unread"])
 
 
-def test_a_second_reading_sees_sources_and_results_alone(notes: list[StoredNote]) -> None:
+def test_a_second_reading_sees_sources_and_results_alone(notes: Notes) -> None:
     model = Scripted(plan(MERGED, PORT))
     ask(notes, model)
     (asked,) = model.reread
@@ -469,7 +433,7 @@ def test_a_second_reading_sees_sources_and_results_alone(notes: list[StoredNote]
     assert all(".md" not in json.dumps(op) for op in ops)
 
 
-def test_ops_too_many_for_one_second_reading_are_read_in_parts(notes: list[StoredNote]) -> None:
+def test_ops_too_many_for_one_second_reading_are_read_in_parts(notes: Notes) -> None:
     model = Scripted(plan(MERGED, PORT))
     asked: list[int] = []
     complete = model.complete
@@ -487,7 +451,7 @@ def test_ops_too_many_for_one_second_reading_are_read_in_parts(notes: list[Store
     assert len(done.plan.ops) == 2
 
 
-def test_a_flag_of_what_the_ledger_holds_is_left_out(notes: list[StoredNote]) -> None:
+def test_a_flag_of_what_the_ledger_holds_is_left_out(notes: Notes) -> None:
     ledger = conflicts.add("", [(notes[3], notes[4], "on against off")], "2026-05-01")
     ledger = conflicts.clear_entry(ledger, conflicts.parse(ledger)[0].id)
     flag = {"op": "flag", "files": ["project-on.md", "project-off.md"], "reason": "which?"}
@@ -500,6 +464,9 @@ def test_a_flag_of_what_the_ledger_holds_is_left_out(notes: list[StoredNote]) ->
 
 def chars(note: StoredNote) -> int:
     return size(whole(note))
+
+
+some_words = st.lists(st.sampled_from("tea port deploy tabs 喜欢 8080 night".split()), max_size=5)
 
 
 def test_a_store_within_the_limit_is_one_batch(make: Any) -> None:
@@ -519,19 +486,14 @@ def test_neighbours_stay_together_whatever_their_names(make: Any) -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.data())
+@given(
+    st.lists(st.tuples(some_words, st.sampled_from(["user", "project"])), max_size=30),
+    st.integers(1, 2_000),
+)
 def test_every_note_stands_in_one_batch_that_keeps_the_limit(
-    make: Any, data: st.DataObject
+    make: Any, drawn: list[tuple[list[str], str]], limit: int
 ) -> None:
-    word = st.sampled_from(["tea", "port", "deploy", "tabs", "喜欢", "8080", "night"])
-    words = st.lists(word, max_size=5)
-    notes = [
-        make(f"n-{at}", " ".join(text), type=kind)
-        for at, (text, kind) in enumerate(
-            data.draw(st.lists(st.tuples(words, st.sampled_from(["user", "project"])), max_size=30))
-        )
-    ]
-    limit = data.draw(st.integers(1, 2_000))
+    notes = [make(f"n-{at}", " ".join(text), type=kind) for at, (text, kind) in enumerate(drawn)]
     found = batches(notes, chars, limit)
     assert all(batch and sum(map(chars, batch)) <= limit for batch in found)
     files = [note.file for batch in found for note in batch]
@@ -553,14 +515,11 @@ def pair(make: Any) -> list[StoredNote]:
     ]
 
 
-def plan_pairs(pair: list[StoredNote], model: Scripted) -> ProposedPlan:
-    planner = ModelPlanner(
-        "scripted", lambda: Asking(model, "rules"), "2026-06-01", lambda text: text, by_pairs=True
-    )
-    return planner.propose(pair, conflicts=[])
+def plan_pairs(pair: Notes, model: Scripted) -> ProposedPlan:
+    return ask(pair, model, by_pairs=True)
 
 
-def test_two_notes_of_which_it_says_yes_become_one_with_both_texts(pair: list[StoredNote]) -> None:
+def test_two_notes_of_which_it_says_yes_become_one_with_both_texts(pair: Notes) -> None:
     model = Scripted("Yes.")
     (op,) = plan_pairs(pair, model).plan.ops
     assert isinstance(op, Merge)
@@ -575,19 +534,17 @@ def test_two_notes_of_which_it_says_yes_become_one_with_both_texts(pair: list[St
 
 
 @pytest.mark.parametrize("answer", ["no", "No, the second says more.", "I think so", "", "{}"])
-def test_what_is_no_yes_changes_nothing(pair: list[StoredNote], answer: str) -> None:
+def test_what_is_no_yes_changes_nothing(pair: Notes, answer: str) -> None:
     assert plan_pairs(pair, Scripted(answer or "?")).plan.ops == ()
 
 
-def test_notes_with_other_numbers_are_not_even_asked_about(pair: list[StoredNote]) -> None:
+def test_notes_with_other_numbers_are_not_even_asked_about(pair: Notes) -> None:
     model = Scripted()
     assert plan_pairs(pair[2:], model).plan.ops == ()
     assert model.asked == []
 
 
-def test_a_model_that_fails_is_told_and_the_notes_are_asked_about_again(
-    pair: list[StoredNote],
-) -> None:
+def test_a_model_that_fails_is_told_and_the_notes_are_asked_about_again(pair: Notes) -> None:
     done = plan_pairs(pair, Scripted(ModelFailed("It is down.", "Start it.", "unreachable")))
     assert done.failed == (("unreachable", "It is down. Start it."),)
     assert done.looks is not None
@@ -613,17 +570,10 @@ def test_a_pair_is_two_notes_that_are_each_others_nearest_and_no_note_is_in_two(
 # --- whether a model is small --------------------------------------------------------------------
 
 
-def answers(*words: str) -> dict[str, Any]:
-    rows = [{"number": str(at), "verdict": word} for at, word in enumerate(words, 1)]
-    return {"verdicts": rows}
-
-
-@pytest.mark.parametrize(
-    ("words", "right"),
-    [
-        (("ok", "lost", "changed"), 3), (("ok", "lost", "added"), 3), (("ok", "ok", "ok"), 1),
-        (("lost", "lost", "lost"), 2), (("ok",), 1), (("perhaps",), 0), ((), 0),
-    ],
-)  # fmt: skip
-def test_a_model_is_known_by_three_answers(words: tuple[str, ...], right: int) -> None:
-    assert probe.count_right(Scripted(reader=answers(*words))) == right
+def test_a_model_is_known_by_three_answers() -> None:
+    for words, right in (
+        *[("ok lost changed", 3), ("ok lost added", 3), ("ok ok ok", 1), ("lost lost lost", 2)],
+        *[("ok", 1), ("perhaps", 0), ("", 0)],
+    ):
+        rows = [{"number": f"{at}", "verdict": word} for at, word in enumerate(words.split(), 1)]
+        assert probe.count_right(Scripted(reader={"verdicts": rows})) == right, words

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,6 +36,11 @@ MONDAY = ("monday", "The team deploys on Monday", "The team deploys on Monday.")
 CHESS = ("chess", "Plays chess in a club", "Plays chess in a club, see [[tea-2]].")
 
 
+LUNCHES = [(f"lunch-{at}", f"Lunch is at {at}:30", "So they said.") for at in (11, 12)]
+CLUBS = [(name, "Plays chess in a club", "Plays chess in a club.") for name in ("club", "club-2")]
+Pair = Sequence[tuple[str, str, str]]
+
+
 class Shop:
     """A store in a repository, and what a test asks of it."""
 
@@ -49,16 +53,27 @@ class Shop:
 
     def write(self, *notes: tuple[str, str, str]) -> None:
         """Notes of type user by hand, committed."""
-        for name, description, body in notes:
-            (self.folder / f"user-{name}.md").write_text(
-                self.make(name, description, body).note.text, encoding="utf-8"
-            )
-        self.commit()
-
-    def commit(self) -> None:
+        for note in notes:
+            text = self.make(*note).note.text
+            (self.folder / f"user-{note[0]}.md").write_text(text, encoding="utf-8")
         self.memory.index()
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "by hand")
+
+    def edit(self, name: str, old: str = "", new: str = "") -> Path:
+        """Change a note by hand: put a text in the place of another, or at the end."""
+        path = self.folder / f"user-{name}.md"
+        text = path.read_text("utf-8")
+        path.write_text(text.replace(old, new) if old else f"{text}\n{new}\n", "utf-8")
+        return path
+
+    def take_back(self, done: Outcome, way: str = "undo") -> None:
+        """What a pass did, by `git revert` or by ours."""
+        if way == "revert":
+            self.git("revert", "--no-edit", str(done.commit))
+        else:
+            self.memory.undo(done.id)
+        self.memory.index()
 
     def bytes(self) -> dict[str, bytes]:
         paths = sorted(path for path in self.folder.rglob("*") if path.is_file())
@@ -96,6 +111,7 @@ class Acting:
         self.act, self.planner = act, planner or Offline()
 
     def propose(self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]) -> ProposedPlan:
+        self.shown = [note.file for note in notes]
         answer = self.planner.propose(notes, conflicts=conflicts)
         self.act()
         return answer
@@ -103,57 +119,63 @@ class Acting:
 
 # --- due
 
-AT = NOON.isoformat()
 SEEN = {f"{at}.md": "0" * 64 for at in range(20)}
 
 
-def changed(count: int) -> dict[str, str]:
-    return SEEN | {f"{at}.md": "1" * 64 for at in range(count)}
+def changed(count: int, total: int = 20) -> dict[str, str]:
+    """So many notes, of which some changed."""
+    return {f"{at}.md": ("1" if at < count else "0") * 64 for at in range(total)}
+
+
+SEEN = changed(0)
+
+
+def is_now_due(
+    last: str, notes: dict[str, str], hours: int, settings: dict[str, str] | None = None
+) -> bool:
+    """Whether a pass is, that many hours after one over SEEN; `last` is how that ended, if any."""
+    before = Pass(NOON.isoformat(), last, SEEN) if last else None
+    chosen = load_settings(settings or {})
+    return bool(due(before, len(notes), lambda: notes, NOON + timedelta(hours=hours), chosen))
 
 
 @pytest.mark.parametrize(
     ("last", "now", "hours", "is_due"),
     [
-        (None, SEEN, 0, True),
-        (None, {"a.md": "0" * 64}, 0, False),
-        (("applied", SEEN), SEEN, 0, False),
-        (("applied", SEEN), SEEN, 500, False),
-        (("applied", SEEN), changed(1), 11, False),
-        (("applied", SEEN), changed(1), 12, True),
-        (("applied", SEEN), changed(7), 1, False),
-        (("applied", SEEN), changed(8), 0, True),
-        (("applied", SEEN), {"0.md": "0" * 64, "1.md": "0" * 64}, 0, True),
-        (("noop", SEEN), SEEN, 13, False),
-        (("refused", SEEN), SEEN, 11, False),
-        (("refused", SEEN), SEEN, 12, True),
-        (("failed", SEEN), SEEN, 1, False),
-        (("failed", SEEN), SEEN, 12, True),
-        (("failed", SEEN), changed(8), 1, True),
-        ((PARTIAL, SEEN), SEEN, 0, True),
-        ((PARTIAL, SEEN), {"a.md": "0" * 64}, 0, False),
+        ("", SEEN, 0, True),
+        ("", changed(0, 1), 0, False),
+        ("applied", SEEN, 0, False),
+        ("applied", SEEN, 500, False),
+        ("applied", changed(1), 11, False),
+        ("applied", changed(1), 12, True),
+        ("applied", changed(7), 1, False),
+        ("applied", changed(8), 0, True),
+        ("applied", changed(0, 2), 0, True),
+        ("noop", SEEN, 13, False),
+        ("refused", SEEN, 11, False),
+        ("refused", SEEN, 12, True),
+        ("failed", SEEN, 1, False),
+        ("failed", SEEN, 12, True),
+        ("failed", changed(8), 1, True),
+        (PARTIAL, SEEN, 0, True),
+        (PARTIAL, changed(0, 1), 0, False),
     ],
 )
 def test_a_pass_is_due_when_there_is_something_to_do(
-    last: tuple[str, dict[str, str]] | None, now: dict[str, str], hours: int, is_due: bool
+    last: str, now: dict[str, str], hours: int, is_due: bool
 ) -> None:
-    before = Pass(AT, *last) if last else None
-    found = due(before, len(now), lambda: now, NOON + timedelta(hours=hours), load_settings({}))
-    assert (found is not None) == is_due
+    assert is_now_due(last, now, hours) == is_due
 
 
 def test_settings_decide_when_it_is_due() -> None:
-    before = Pass(AT, "applied", SEEN)
-    for name, value, notes, is_due in [
-        ("MEMORY_COMPACT_ENABLED", "0", changed(20), False),
-        ("MEMORY_COMPACT_CHURN", "1", changed(1), True),
-        ("MEMORY_COMPACT_INTERVAL_MS", "0", changed(1), True),
-        ("MEMORY_COMPACT_INTERVAL_MS", "0", SEEN, False),
-        ("MEMORY_COMPACT_MIN_ENTRIES", "21", changed(20), False),
-    ]:
-        assert (
-            due(before, len(notes), partial(dict, notes), NOON, load_settings({name: value}))
-            is not None
-        ) == is_due, name
+    for name, value, notes, is_due in (
+        ("ENABLED", "0", changed(20), False),
+        ("CHURN", "1", changed(1), True),
+        ("INTERVAL_MS", "0", changed(1), True),
+        ("INTERVAL_MS", "0", SEEN, False),
+        ("MIN_ENTRIES", "21", changed(20), False),
+    ):
+        assert is_now_due("applied", notes, 0, {f"MEMORY_COMPACT_{name}": value}) == is_due, name
 
 
 def test_a_pass_that_another_made_meanwhile_is_not_made_again(
@@ -182,9 +204,11 @@ def test_one_pass_is_one_commit_that_says_what_it_did(shop: Shop) -> None:
         "memory: merge 2 notes: tea and 1 more\n\nmerge user-tea.md + user-tea-2.md -> "
     )
     why = "the same words but for Friday and Monday"
-    assert f"flag user-friday.md × user-monday.md: {why}\n" in message
-    for trailer in (f"Memory-Id: {done.id}", "Memory-Op: compact", "Memory-Planner: offline"):
-        assert f"\n{trailer}\n" in message
+    for line in (
+        *(f"flag user-friday.md × user-monday.md: {why}", f"Memory-Id: {done.id}"),
+        *("Memory-Op: compact", "Memory-Planner: offline"),
+    ):
+        assert f"\n{line}\n" in message
     assert message.count("\nMemory-Basis: ") == 2
     assert shop.git("status", "--porcelain") == ""
     assert not (shop.folder / "user-tea-2.md").exists()
@@ -214,11 +238,7 @@ def test_a_pass_comes_back_byte_for_byte(shop: Shop, way: str) -> None:
     before = shop.bytes()
     done = shop.run(Offline())
     assert shop.bytes() != before
-    if way == "revert":
-        shop.git("revert", "--no-edit", str(done.commit))
-    else:
-        shop.memory.undo(done.id)
-    shop.memory.index()
+    shop.take_back(done, way)
     assert shop.bytes() == before
 
 
@@ -234,8 +254,7 @@ def test_a_dry_run_writes_nothing(shop: Shop) -> None:
 
 def test_a_checkpoint_holds_what_was_edited_by_hand(shop: Shop) -> None:
     shop.write(TEA, TEA_TOO, CHESS)
-    mine = shop.folder / "user-chess.md"
-    mine.write_text(mine.read_text("utf-8") + "\nMore of it.\n", encoding="utf-8")
+    mine = shop.edit("chess", new="More of it.")
     text = mine.read_bytes()
     done = shop.run(Offline())
     assert done.checkpoint is not None
@@ -276,29 +295,23 @@ def test_a_plan_whose_ops_are_all_refused_makes_no_commit(shop: Shop) -> None:
         ("nonsense", "refused"),
         ('{"ops": [{"op": "delete", "file": "user-nobody.md", "reason": "old"}]}', "refused"),
         (render([Delete("user-tea.md", "old")], {"user-tea.md": "0" * 64}), "noop"),
+        ("", "not_due"),
     ],
 )
 def test_a_pass_that_applies_nothing_still_shows_a_hand_edit_in_the_index(
     answer: str, outcome: str, shop: Shop
 ) -> None:
     shop.write(TEA, CHESS)
-    mine = shop.folder / "user-chess.md"
-    mine.write_text(mine.read_text("utf-8").replace(CHESS[1], "Plays go"), encoding="utf-8")
-    before = (shop.folder / "MEMORY.md").read_bytes()
+    if outcome == "not_due":
+        assert shop.run(Offline(), if_due=True).outcome == "noop"
+    shop.edit("chess", CHESS[1], "Plays go")
+    index = shop.folder / "MEMORY.md"
+    before = index.read_bytes()
     assert shop.run(Given(answer), dry_run=True).commit is None
-    assert (shop.folder / "MEMORY.md").read_bytes() == before, "a dry run writes nothing"
-    done = shop.run(Given(answer))
+    assert index.read_bytes() == before, "a dry run writes nothing"
+    done = shop.run(Given(answer), if_due=outcome == "not_due")
     assert (done.outcome, done.commit, done.applied) == (outcome, None, [])
-    assert "Plays go" in (shop.folder / "MEMORY.md").read_text("utf-8")
-
-
-def test_a_pass_that_is_not_due_still_shows_a_hand_edit_in_the_index(shop: Shop) -> None:
-    shop.write(TEA, CHESS)
-    assert shop.run(Offline(), if_due=True).outcome == "noop"
-    mine = shop.folder / "user-chess.md"
-    mine.write_text(mine.read_text("utf-8").replace(CHESS[1], "Plays go"), encoding="utf-8")
-    assert shop.run(Offline(), if_due=True).outcome == "not_due"
-    assert "Plays go" in (shop.folder / "MEMORY.md").read_text("utf-8")
+    assert "Plays go" in index.read_text("utf-8")
 
 
 # --- the world goes on meanwhile
@@ -327,23 +340,13 @@ def test_a_note_removed_during_compaction_stays_removed(shop: Shop) -> None:
 
 def test_a_held_note_is_shown_to_no_planner_and_stays(shop: Shop) -> None:
     shop.write(TEA, TEA_TOO, CHESS)
-    mine = shop.folder / "user-tea-2.md"
-    mine.write_text(mine.read_text("utf-8") + "\nhunter2\n", encoding="utf-8")
-    text, shown = mine.read_bytes(), []
-
-    class Looking(Offline):
-        def propose(
-            self, notes: Sequence[StoredNote], *, conflicts: Sequence[Entry]
-        ) -> ProposedPlan:
-            shown.extend(note.file for note in notes)
-            return super().propose(notes, conflicts=conflicts)
-
-    assert shop.run(Looking()).outcome == "noop"
-    assert shown == ["user-chess.md", "user-tea.md"]
+    mine = shop.edit("tea-2", new="hunter2")
+    text, looking = mine.read_bytes(), Acting(lambda: None)
+    assert shop.run(looking).outcome == "noop"
+    assert looking.shown == ["user-chess.md", "user-tea.md"]
     both = ("user-tea.md", "user-tea-2.md")
-    done = shop.plan(
-        Merge(both, "user-tea.md", "tea", "user", *TEA[1:]), Delete("user-chess.md", "old")
-    )
+    merge = Merge(both, "user-tea.md", "tea", "user", *TEA[1:])
+    done = shop.plan(merge, Delete("user-chess.md", "old"))
     assert [code for _, code, _ in done.refused] == ["held"]
     assert mine.read_bytes() == text
     assert shop.git("log", "--oneline", "-S", "hunter2", "--", str(mine)) == ""
@@ -364,16 +367,7 @@ def test_a_planner_that_raises_leaves_the_store_as_it_was(shop: Shop) -> None:
     last = shop.last()
     assert last is not None
     assert last.outcome == "failed"
-    assert (
-        due(
-            last,
-            len(last.digests),
-            lambda: last.digests,
-            NOON + timedelta(hours=1),
-            load_settings({}),
-        )
-        is None
-    )
+    assert not shop.memory.due()
 
 
 def test_a_busy_store_is_left_alone_when_nobody_waits(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -410,27 +404,20 @@ def test_without_git_a_pass_is_refused_before_anybody_is_asked(
 def test_an_op_that_was_taken_back_is_not_done_again(shop: Shop, way: str) -> None:
     shop.write(TEA, TEA_TOO, FRIDAY, MONDAY)
     done = shop.run(Offline())
-    if way == "revert":
-        shop.git("revert", "--no-edit", str(done.commit))
-    else:
-        shop.memory.undo(done.id)
-    shop.memory.index()
+    shop.take_back(done, way)
     before = shop.everything()
+    why = f"It was done in {done.id} and taken back since."
     for asked in ({"dry_run": True}, {}):
         again = shop.run(Offline(), **asked)
-        assert again.commit is None
-        assert [why for _, why in again.skipped] == [
-            f"It was done in {done.id} and taken back since."
-        ] * 2
+        assert (again.commit, [told for _, told in again.skipped]) == (None, [why] * 2)
     assert again.outcome == "noop"
     assert shop.everything() == before
 
 
 def test_a_changed_note_is_looked_at_anew(shop: Shop) -> None:
     shop.write(TEA, TEA_TOO, FRIDAY, MONDAY)
-    shop.memory.undo(shop.run(Offline()).id)
-    friday = shop.folder / "user-friday.md"
-    friday.write_text(friday.read_text("utf-8") + "\nSince spring.\n", encoding="utf-8")
+    shop.take_back(shop.run(Offline()))
+    shop.edit("friday", new="Since spring.")
     again = shop.run(Offline())
     assert [type(op) for op in again.applied] == [Flag]
     assert [type(op) for op, _ in again.skipped] == [Merge]
@@ -453,29 +440,27 @@ def test_another_op_on_the_same_notes_is_not_the_one_taken_back(shop: Shop) -> N
     assert shop.plan(Delete("user-chess.md", "old")).outcome == "applied"
 
 
-def test_flags_that_were_taken_back_hide_no_others(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr("mdmemory.compact.planner.MAX_PASS_LINES", 1)
-    lunch = [(f"lunch-{at}", f"Lunch is at {at}:30", "So they said.") for at in (11, 12)]
-    shop.write(FRIDAY, MONDAY, *lunch)
-    shop.memory.undo(shop.memory.compact().id)
-    again = shop.memory.compact()
-    assert [op.files for op in again.applied] == [("user-lunch-11.md", "user-lunch-12.md")]  # type: ignore[union-attr]
-    assert [op.files for op, _ in again.skipped] == [("user-friday.md", "user-monday.md")]  # type: ignore[union-attr]
-    assert (again.more, shop.memory.compact(if_due=True).outcome) == (False, "not_due")
-
-
-def test_merges_that_were_taken_back_hide_no_others(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr("mdmemory.compact.planner.removable", lambda total: 1)
-    club = ("plays-chess", "Plays chess in a club", "Plays chess in a club.")
-    shop.write(TEA, TEA_TOO, club, ("plays-chess-2", *club[1:]))
+@pytest.mark.parametrize(
+    ("limit", "value", "one", "other"),
+    [
+        ("MAX_PASS_LINES", 1, (FRIDAY, MONDAY), LUNCHES),
+        ("removable", lambda total: 1, (TEA, TEA_TOO), CLUBS),
+    ],
+    ids=["flags", "merges"],
+)
+def test_ops_that_were_taken_back_hide_no_others(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, limit: str, value: object, one: Pair, other: Pair
+) -> None:
+    monkeypatch.setattr(f"mdmemory.compact.planner.{limit}", value)
+    shop.write(*one, *other)
     first = shop.memory.compact()
     assert (len(first.applied), first.more) == (1, True)
-    shop.memory.undo(first.id)
+    shop.take_back(first)
     again = shop.memory.compact()
-    assert [type(op) for op in again.applied] == [Merge]
+    assert [type(op) for op in again.applied] == [type(op) for op in first.applied]
     assert again.applied != first.applied
     assert [op for op, _ in again.skipped] == first.applied
-    assert not again.more
+    assert (again.more, shop.memory.compact(if_due=True).outcome) == (False, "not_due")
 
 
 def test_a_held_note_that_stays_as_it_is_makes_no_pass_due(shop: Shop) -> None:
@@ -499,30 +484,19 @@ def test_links_to_a_merged_note_still_find_it(shop: Shop) -> None:
     assert [code for _, code, _ in refused.refused] == ["dangling_link"]
 
 
-def test_names_are_handed_on_from_merge_to_merge(shop: Shop) -> None:
-    shop.write(TEA, TEA_TOO, ("cups", "Owns cups", "Owns cups."), CHESS)
-    shop.run(Offline())
-    body = "Drinks green tea at work.\n\nOwns cups."
-    sources = ("user-tea.md", "user-cups.md")
-    said = "Drinks green tea at work, owns cups"
-    done = shop.plan(Merge(sources, "user-kitchen.md", "kitchen", "user", said, body))
-    assert done.outcome == "applied", done.refused
-    assert former_names(shop.memory.note("kitchen").note).keys() == {
-        *("tea", "user-tea", "tea-2", "user-tea-2", "cups", "user-cups")
-    }
-
-
 # --- limits
 
 
 def test_a_pass_that_hits_a_limit_is_due_again_at_once(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr("mdmemory.compact.planner.MAX_PASS_LINES", 1)
-    lunch = [(f"lunch-{at}", f"Lunch is at {at}:30", "So they said.") for at in (11, 12)]
-    shop.write(FRIDAY, MONDAY, *lunch)
-    outcomes = [shop.run(Offline(), if_due=True) for _ in range(3)]
-    assert [(done.outcome, len(done.applied), done.more) for done in outcomes] == [
-        ("applied", 1, True), ("applied", 1, False), ("not_due", 0, False)
-    ]  # fmt: skip
+    shop.write(FRIDAY, MONDAY, *LUNCHES)
+    for outcome, count, more in (
+        ("applied", 1, True),
+        ("applied", 1, False),
+        ("not_due", 0, False),
+    ):
+        done = shop.run(Offline(), if_due=True)
+        assert (done.outcome, len(done.applied), done.more) == (outcome, count, more)
 
 
 def deleting(*names: str) -> str:

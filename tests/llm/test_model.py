@@ -34,6 +34,8 @@ from mdmemory.privacy import redacted_text
 from mdmemory.store.project import Project
 from mdmemory.store.state import State, Usage
 
+Meter = Callable[..., Metered]
+Begin = Callable[..., OpenCodeModel]
 KEY = "sk-proj-aVerySecretKeyThatMustNeverBeSeen0123"
 TEXT = "what the user said in confidence"
 DAY = "2026-06-01"
@@ -161,9 +163,7 @@ def used(tmp_path: Path, day: str = DAY) -> Usage:
         return state.usage(day)
 
 
-def test_calls_and_tokens_are_summed_by_day(
-    metered: Callable[..., Metered], tmp_path: Path
-) -> None:
+def test_calls_and_tokens_are_summed_by_day(metered: Meter, tmp_path: Path) -> None:
     model = metered(Scripted("a", "b"))
     model.complete("s", "u")
     model.complete("s", "u")
@@ -173,17 +173,13 @@ def test_calls_and_tokens_are_summed_by_day(
     assert used(tmp_path, "2026-06-03") == Usage()
 
 
-def test_a_call_that_fails_counts_as_a_call(
-    metered: Callable[..., Metered], tmp_path: Path
-) -> None:
+def test_a_call_that_fails_counts_as_a_call(metered: Meter, tmp_path: Path) -> None:
     with pytest.raises(ModelFailed):
         metered(Scripted(ModelFailed("It is down."))).complete("s", "u")
     assert used(tmp_path) == Usage(1, 0, 0)
 
 
-def test_the_limit_of_a_day_holds_for_all_purposes_and_ends_with_it(
-    metered: Callable[..., Metered],
-) -> None:
+def test_the_limit_of_a_day_holds_for_all_purposes_and_ends_with_it(metered: Meter) -> None:
     scripted = Scripted("a", "b", "c")
     model = metered(scripted, calls=2)
     model.complete("s", "u")
@@ -206,13 +202,13 @@ def test_what_was_asked_long_ago_is_forgotten(tmp_path: Path) -> None:
         assert state.usage("2026-06-01").calls == 1
 
 
-def test_every_text_is_redacted_whoever_wrote_it(metered: Callable[..., Metered]) -> None:
+def test_every_text_is_redacted_whoever_wrote_it(metered: Meter) -> None:
     scripted = Scripted("a")
     metered(scripted).complete("hush 1", "hush 2 \udcff")
     assert (scripted.asked[0].system, scripted.asked[0].user) == ("*** 1", "*** 2 ?")
 
 
-def test_of_a_question_each_text_is_redacted_by_itself(metered: Callable[..., Metered]) -> None:
+def test_of_a_question_each_text_is_redacted_by_itself(metered: Meter) -> None:
     scripted = Scripted("a")
     notes = [
         {"file": "a.md", "description": "The report names the root password?"},
@@ -225,9 +221,7 @@ def test_of_a_question_each_text_is_redacted_by_itself(metered: Callable[..., Me
     assert shown["may_remove"] == 2
 
 
-def test_no_model_is_asked_while_the_store_is_locked(
-    metered: Callable[..., Metered], tmp_path: Path
-) -> None:
+def test_no_model_is_asked_while_the_store_is_locked(metered: Meter, tmp_path: Path) -> None:
     scripted = Scripted("a")
     with hold_lock(tmp_path / "lock", "a test"), pytest.raises(RuntimeError):
         metered(scripted).complete("s", "u")
@@ -579,7 +573,7 @@ def calls(tmp_path: Path) -> list[tuple[list[str], dict[str, str], str, str]]:
 
 
 def test_the_opencode_planner_runs_an_agent_without_tools_and_tidies_up(
-    client: Callable[..., OpenCodeModel], tmp_path: Path
+    client: Begin, tmp_path: Path
 ) -> None:
     model = client(*EVENTS, name="openai/gpt-x")
     answer = model.complete("SYSTEM {env:HOME} {file:/etc/passwd}", "USER\n@file", schemas.PLAN)
@@ -610,7 +604,7 @@ def test_the_opencode_planner_runs_an_agent_without_tools_and_tidies_up(
 
 @pytest.mark.slow
 def test_a_client_that_hangs_is_killed_with_its_children(
-    client: Callable[..., OpenCodeModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mdmemory.llm.opencode_run.START", 0.0)
     script = (
@@ -627,7 +621,7 @@ def test_a_client_that_hangs_is_killed_with_its_children(
 
 @pytest.mark.slow
 def test_a_client_whose_child_left_its_group_is_not_waited_for(
-    client: Callable[..., OpenCodeModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mdmemory.llm.opencode_run.START", 0.0)
     monkeypatch.setattr("mdmemory.llm.opencode_run._DYING", 0.1)
@@ -677,7 +671,7 @@ def is_alive(process: int) -> bool:
     ],
 )  # fmt: skip
 def test_what_a_client_fails_with_is_one_sentence(
-    events: list[object], words: str, client: Callable[..., OpenCodeModel]
+    events: list[object], words: str, client: Begin
 ) -> None:
     with pytest.raises(ModelFailed, match=words) as failed:
         client(*events).complete("s", TEXT)
@@ -685,16 +679,12 @@ def test_what_a_client_fails_with_is_one_sentence(
     assert KEY not in repr(failed.value)
 
 
-def test_an_answer_of_a_client_that_ended_at_its_limit_says_so(
-    client: Callable[..., OpenCodeModel],
-) -> None:
+def test_an_answer_of_a_client_that_ended_at_its_limit_says_so(client: Begin) -> None:
     cut = {"part": {"type": "step-finish", "reason": "length"}}
     assert client(*EVENTS, cut).complete("s", "u") == Answer('{"ops": []}', 37, 3, cut=True)
 
 
-def test_a_window_that_a_client_ran_into_is_remembered(
-    metered: Callable[..., Metered], tmp_path: Path
-) -> None:
+def test_a_window_that_a_client_ran_into_is_remembered(metered: Meter, tmp_path: Path) -> None:
     model = metered(Scripted(ContextExceeded("It is too long.", 8_000, (70, 7)), "short"))
     assert model.context_tokens == 0
     with pytest.raises(ContextExceeded):
@@ -703,9 +693,7 @@ def test_a_window_that_a_client_ran_into_is_remembered(
     assert used(tmp_path) == Usage(1, 70, 7)
 
 
-def test_a_session_that_cannot_be_deleted_costs_no_answer(
-    client: Callable[..., OpenCodeModel], tmp_path: Path
-) -> None:
+def test_a_session_that_cannot_be_deleted_costs_no_answer(client: Begin, tmp_path: Path) -> None:
     script = "    os.remove(sys.argv[0])"
     assert client(*EVENTS, script=script).complete("s", "u").text == '{"ops": []}'
 

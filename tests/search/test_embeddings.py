@@ -69,9 +69,7 @@ def files(found: Found) -> list[str]:
 # --- finding -----------------------------------------------------------------------------------
 
 
-def test_a_text_in_other_words_is_found_and_one_in_the_same_stays(
-    chosen: Callable[..., Memory],
-) -> None:
+def test_a_text_in_other_words_is_found_and_one_in_the_same_stays(chosen: Opened) -> None:
     memory = chosen(NOTES)
     found = memory.search("hosting")
     assert (found.mode, files(found)) == ("hybrid", ["project-where.md"])
@@ -81,7 +79,7 @@ def test_a_text_in_other_words_is_found_and_one_in_the_same_stays(
 
 
 def test_when_words_cannot_be_looked_for_meaning_goes_on(
-    chosen: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = chosen(NOTES)
 
@@ -97,7 +95,7 @@ def test_when_words_cannot_be_looked_for_meaning_goes_on(
 # --- asking for vectors ------------------------------------------------------------------------
 
 
-def test_a_key_alone_sends_nothing(chosen: Callable[..., Memory], server: FakeServer) -> None:
+def test_a_key_alone_sends_nothing(chosen: Opened, server: FakeServer) -> None:
     found = chosen(NOTES, off=True).search("green tea")
     assert (found.mode, server.script.embedded) == ("keyword", [])
 
@@ -111,9 +109,7 @@ def test_a_project_cannot_choose_it(opened: Opened) -> None:
             Memory.open(root)
 
 
-def test_each_text_is_sent_once_and_what_changes_again(
-    chosen: Callable[..., Memory], server: FakeServer
-) -> None:
+def test_each_text_is_sent_once_and_what_changes_again(chosen: Opened, server: FakeServer) -> None:
     memory = chosen(NOTES)
     memory.search("x")
     memory.search("x")
@@ -129,7 +125,7 @@ def test_each_text_is_sent_once_and_what_changes_again(
 
 
 def test_requests_grow_and_no_search_waits_for_all_texts(
-    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = chosen({f"user-{n}.md": note(f"n-{n}", f"Fact {n}") for n in range(130)})
     monkeypatch.setattr(embeddings, "BATCH", 30)
@@ -146,7 +142,7 @@ def test_requests_grow_and_no_search_waits_for_all_texts(
 
 
 def test_a_server_that_was_too_slow_is_asked_for_fewer_and_what_it_made_stays(
-    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = chosen({f"user-{n}.md": note(f"n-{n}", f"Fact {n}") for n in range(30)})
     monkeypatch.setattr(embeddings, "QUICK", 0.0)  # as if each answer took long
@@ -162,7 +158,7 @@ def test_a_server_that_was_too_slow_is_asked_for_fewer_and_what_it_made_stays(
     assert sizes == [4] * 7 + [2, 1], "30 texts, and the question"
 
 
-def test_nothing_leaves_that_is_a_secret(chosen: Callable[..., Memory], server: FakeServer) -> None:
+def test_nothing_leaves_that_is_a_secret(chosen: Opened, server: FakeServer) -> None:
     held = {
         "user-key.md": note("key", "Zebra", f"It is {SECRET}."),
         "user-open.md": note("open", "Allowed", f"It is {SECRET}.", "  secrets: allowed\n"),
@@ -174,15 +170,13 @@ def test_nothing_leaves_that_is_a_secret(chosen: Callable[..., Memory], server: 
     assert "[redacted:" in sent
 
 
-def test_no_key_goes_to_an_address_that_it_is_not_for(
-    chosen: Callable[..., Memory], server: FakeServer
-) -> None:
+def test_no_key_goes_to_an_address_that_it_is_not_for(chosen: Opened, server: FakeServer) -> None:
     chosen(NOTES, f'search.embedding_url = "{server.url}"').search("x")
     assert set(server.script.keys) == {"Bearer none"}
 
 
 def test_the_calls_of_a_day_are_limited_and_do_not_count_as_a_models(
-    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mdmemory.llm.choose.EMBEDDING_CALLS", 2)
     memory = chosen(NOTES, "llm.daily_calls = 1")
@@ -197,7 +191,7 @@ def test_the_calls_of_a_day_are_limited_and_do_not_count_as_a_models(
 
 
 def test_vectors_that_could_not_be_kept_are_not_asked_for(
-    chosen: Callable[..., Memory], server: FakeServer
+    chosen: Opened, server: FakeServer
 ) -> None:
     memory = chosen(NOTES)
     memory.project.prepare_private()
@@ -208,9 +202,7 @@ def test_vectors_that_could_not_be_kept_are_not_asked_for(
     assert server.script.embedded == []
 
 
-def test_without_the_key_that_a_host_wants_there_is_a_sentence(
-    chosen: Callable[..., Memory],
-) -> None:
+def test_without_the_key_that_a_host_wants_there_is_a_sentence(chosen: Opened) -> None:
     found = chosen(NOTES, 'search.embedding_url = "https://api.openai.com/v1"').search("green tea")
     assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
     assert "no key for api.openai.com" in found.said[0]
@@ -243,7 +235,7 @@ NUMBERS = b"[" + b",".join([b"1"] * 64) + b"]"
     ],
 )  # fmt: skip
 def test_words_are_enough_whatever_a_server_does(
-    chosen: Callable[..., Memory], server: FakeServer, how: dict[str, object], said: str
+    chosen: Opened, server: FakeServer, how: dict[str, object], said: str
 ) -> None:
     memory = chosen(NOTES)
     server.misbehave(**how)
@@ -288,7 +280,7 @@ def test_a_server_that_hangs_is_not_waited_for(server: FakeServer, tmp_path: Pat
 
 
 def test_texts_that_are_refused_do_not_take_the_others_along(
-    chosen: Callable[..., Memory], server: FakeServer
+    chosen: Opened, server: FakeServer
 ) -> None:
     memory = chosen(NOTES)
     memory.search("x")
@@ -303,7 +295,7 @@ def test_texts_that_are_refused_do_not_take_the_others_along(
 
 
 def test_another_model_makes_other_vectors_and_the_old_ones_go(
-    chosen: Callable[..., Memory], server: FakeServer
+    chosen: Opened, server: FakeServer
 ) -> None:
     memory = chosen(NOTES)
     memory.search("x")
@@ -318,7 +310,7 @@ def test_another_model_makes_other_vectors_and_the_old_ones_go(
 
 
 def test_vectors_outlive_another_form_of_the_tables_but_no_rebuild(
-    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = chosen(NOTES)
     memory.search("x")
@@ -330,7 +322,7 @@ def test_vectors_outlive_another_form_of_the_tables_but_no_rebuild(
 
 
 def test_a_process_reads_its_vectors_again_only_when_they_changed(
-    chosen: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = chosen(NOTES)
     memory.search("x")
@@ -356,7 +348,7 @@ def test_the_nearest_are_those_of_the_greatest_cosine() -> None:
 
 
 def test_without_numpy_nothing_is_sent_and_search_goes_by_words(
-    chosen: Callable[..., Memory], server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
     found = chosen(NOTES).search("green tea")
@@ -366,7 +358,7 @@ def test_without_numpy_nothing_is_sent_and_search_goes_by_words(
 
 
 def test_a_model_of_english_is_not_asked_in_another_script(
-    chosen: Callable[..., Memory], server: FakeServer
+    chosen: Opened, server: FakeServer
 ) -> None:
     memory = chosen(NOTES, 'search.embedding_model = "all-minilm"')
     assert memory.search("green tea").mode == "hybrid"
@@ -377,7 +369,7 @@ def test_a_model_of_english_is_not_asked_in_another_script(
 
 
 def test_a_model_gets_the_words_that_it_was_trained_with(
-    chosen: Callable[..., Memory], server: FakeServer
+    chosen: Opened, server: FakeServer
 ) -> None:
     chosen(NOTES, 'search.embedding_model = "intfloat/multilingual-e5-small"').search("hosting")
     texts, query = (body["input"] for body in server.script.embedded)

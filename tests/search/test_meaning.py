@@ -17,6 +17,7 @@ from mdmemory.cli import main, meaning
 from mdmemory.search import sources
 from mdmemory.search.local_models import ENCODER, ENCODER_MODULE, ENCODER_PACKAGE, Encoder
 
+Patch = pytest.MonkeyPatch
 Say = Callable[..., tuple[int, str, str]]
 MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 ON = ("config", "set", "search.embeddings", "local")
@@ -54,12 +55,12 @@ class USE:
 
 
 @pytest.fixture
-def without_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_encoder(monkeypatch: Patch) -> None:
     monkeypatch.setitem(sys.modules, ENCODER_MODULE, None)
 
 
 @pytest.fixture
-def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def encoder(tmp_path: Path, monkeypatch: Patch) -> Iterator[None]:
     """The package above in the place of the real one, which takes seconds."""
     (tmp_path / f"{ENCODER_MODULE}.py").write_text(USE)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -73,7 +74,7 @@ def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def fastembed(tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def fastembed(tmp_path: Path, empty_home: Path, monkeypatch: Patch) -> Iterator[None]:
     """The package above, installed, and its model named; `FETCH=fails`: without a network."""
     settings = empty_home / ".config/mdmemory/config.toml"
     settings.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +95,7 @@ def fastembed(tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def say(
-    opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch,
+    opened: Callable[..., Memory], monkeypatch: Patch,
     capsys: pytest.CaptureFixture[str],
 ) -> Say:  # fmt: skip
     notes = {
@@ -133,9 +134,7 @@ def test_one_command_fetches_the_model_and_makes_the_vectors(say: Say) -> None:
 
 
 @pytest.mark.slow
-def test_setup_with_meaning_is_all_and_needs_no_network(
-    say: Say, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_setup_with_meaning_is_all_and_needs_no_network(say: Say, monkeypatch: Patch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise OSError("no network here")
 
@@ -193,9 +192,7 @@ def test_a_missing_package_is_one_sentence_with_the_command(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("encoder")
-def test_what_is_missing_is_installed_where_the_person_agrees(
-    say: Say, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_missing_is_installed_where_the_person_agrees(say: Say, monkeypatch: Patch) -> None:
     ran: list[list[str]] = []
 
     def run(command: list[str]) -> SimpleNamespace:
@@ -222,7 +219,7 @@ def test_setup_with_meaning_stands_alone(say: Say) -> None:
 
 @pytest.mark.usefixtures("fastembed")
 def test_a_model_that_cannot_be_fetched_is_one_sentence_and_changes_nothing(
-    say: Say, monkeypatch: pytest.MonkeyPatch
+    say: Say, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("FETCH", "fails")
     code, _, err = say(*ON)
@@ -258,7 +255,7 @@ def test_a_folder_without_a_model_is_refused(say: Say, tmp_path: Path) -> None:
     assert "There is no folder" in say(*ON)[2]
 
 
-def test_the_command_is_of_this_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_is_of_this_python(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(meaning, "find_spec", lambda _: True)
     assert meaning.install_command(["x"]) == [sys.executable, "-m", "pip", "install", "x"]
     monkeypatch.setattr(meaning, "find_spec", lambda _: None)
@@ -280,7 +277,7 @@ def test_the_command_is_of_this_python(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("fastembed")
 def test_turning_it_off_says_what_can_be_deleted(
-    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    say: Say, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of mine"))
     say(*ON)

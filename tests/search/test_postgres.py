@@ -26,6 +26,7 @@ from mdmemory.search.postgres.postgres import Postgres, Server, server_for, use_
 from mdmemory.search.query import Term
 from mdmemory.search.sqlite import SQLite
 
+Patch = pytest.MonkeyPatch
 NUMBERS = count()
 
 
@@ -110,9 +111,7 @@ def test_many_writers_and_readers_at_once_lose_nothing(place: Server) -> None:
 
 
 @pytest.mark.slow
-def test_who_reads_never_waits_and_who_writes_is_told(
-    place: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_reads_never_waits_and_who_writes_is_told(place: Server, monkeypatch: Patch) -> None:
     monkeypatch.setattr(postgres_server, "PATIENCE", 1)
     with closing(Postgres(place, "1")) as one, closing(Postgres(place, "1")) as other:
         one.put([document("a.md", "tea")])
@@ -164,15 +163,13 @@ NOTES = {
 Opened = Callable[..., Memory]
 
 
-def choose(monkeypatch: pytest.MonkeyPatch, dsn: str) -> None:
+def choose(monkeypatch: Patch, dsn: str) -> None:
     for name, value in (("BACKEND", "postgres"), ("DSN", dsn)):
         monkeypatch.setenv(f"MDMEMORY_SEARCH_{name}", value)
 
 
 @pytest.mark.slow
-def test_a_project_is_searched_on_the_server(
-    opened: Opened, dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_project_is_searched_on_the_server(opened: Opened, dsn: str, monkeypatch: Patch) -> None:
     choose(monkeypatch, dsn)
     memory = opened(NOTES)
     found = memory.search("green tea")
@@ -204,7 +201,7 @@ NO_ADDRESS = "cannot be found, for search.dsn is no PostgreSQL address"
      ("", "is not known, for search.dsn is not set")],
 )  # fmt: skip
 def test_without_a_server_the_file_serves_and_the_dsn_is_not_shown(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch, dsn: str, why: str
+    opened: Opened, monkeypatch: Patch, dsn: str, why: str
 ) -> None:
     choose(monkeypatch, dsn)
     memory = opened(NOTES)
@@ -220,9 +217,7 @@ def test_without_a_server_the_file_serves_and_the_dsn_is_not_shown(
     assert memory.project.settings.shown("search.dsn") == ("set" if dsn else "not set")
 
 
-def test_without_psycopg_it_is_said_how_to_get_it(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_psycopg_it_is_said_how_to_get_it(opened: Opened, monkeypatch: Patch) -> None:
     choose(monkeypatch, SECRET_DSN)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     found = opened(NOTES).search("green tea")
@@ -232,7 +227,7 @@ def test_without_psycopg_it_is_said_how_to_get_it(
 
 @pytest.mark.slow
 def test_a_server_that_goes_away_in_between_is_no_trace(
-    opened: Opened, server_of_its_own: Any, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, server_of_its_own: Any, monkeypatch: Patch
 ) -> None:
     choose(monkeypatch, server_of_its_own.get_uri())
     memory = opened(NOTES)
@@ -256,7 +251,7 @@ def test_a_project_may_choose_no_server(tmp_path: Path) -> None:
         Memory.open(tmp_path)
 
 
-def test_a_bad_dsn_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_dsn_is_not_repeated(tmp_path: Path, monkeypatch: Patch) -> None:
     choose(monkeypatch, "mysql://alice:hunter2@host")
     (tmp_path / "mdmemory.toml").write_text('store = "notes/memory"\n', "utf-8")
     with pytest.raises(BadSetting) as refused:
@@ -302,9 +297,7 @@ def dripping(let_in: bytes) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("let_in", [b"", _LET_IN], ids=["while it connects", "while it answers"])
-def test_a_server_that_drips_is_left_in_time(
-    let_in: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_drips_is_left_in_time(let_in: bytes, monkeypatch: Patch) -> None:
     monkeypatch.setattr(server, "_CONNECTING", 2)  # the driver counts from two seconds on
     monkeypatch.setattr(server, "_REACHED", 0.5)
     with dripping(let_in) as dsn, pytest.raises(UnusableError, match="takes too long to answer"):

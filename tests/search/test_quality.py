@@ -17,6 +17,7 @@ from mdmemory.search.project import FILE
 from mdmemory.store.store import StoredNote
 from mdmemory.text.similarity import Ranking, likeness_of
 
+Patch = pytest.MonkeyPatch
 Found = Mapping[str, Sequence[Outcome]]
 
 
@@ -49,9 +50,7 @@ def test_every_chinese_question_is_answered_first(found: Found) -> None:
     assert figures(chinese).first >= 0.95
 
 
-def test_notes_are_found_by_name_even_by_words_that_very_many_have(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_notes_are_found_by_name_even_by_words_that_very_many_have(monkeypatch: Patch) -> None:
     monkeypatch.setattr(answer, "SCANNED", 2)
     (corpus,) = own.levels()[own.FREIGHT]
     with ours(corpus.documents, corpus.today) as find:
@@ -103,7 +102,7 @@ ASKED = [
 
 
 @pytest.fixture
-def large(opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch) -> Memory:
+def large(opened: Callable[..., Memory], monkeypatch: Patch) -> Memory:
     """A memory whose store is too large to be scanned."""
     monkeypatch.setattr(near, "SCANNED", 1)
     more = {f"user-n{n}.md": note(f"n{n}", f"Likes song number {n}") for n in range(20)}
@@ -134,9 +133,7 @@ def test_a_note_that_changed_just_now_is_near(large: Memory) -> None:
     assert len(few) == near.NEAR, "the nearest six are read, and no more"
 
 
-def test_without_a_database_all_notes_are_read(
-    large: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_database_all_notes_are_read(large: Memory, monkeypatch: Patch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise sqlite.UnusableError("cannot be used")
 
@@ -154,7 +151,7 @@ class Meaning:
 
 
 def test_meaning_answers_beside_words_once_the_encoder_is_warm(
-    opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+    opened: Callable[..., Memory], monkeypatch: Patch
 ) -> None:
     memory = opened({**TEXTS, "user-broker.md": note("broker", "RabbitMQ runs the queue")})
     text = "messages wait for PostgreSQL"
