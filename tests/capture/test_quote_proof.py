@@ -196,8 +196,24 @@ def test_a_note_that_would_be_replaced_lends_its_words_and_proves_nothing(
     assert why(fact, quote, *said, replaced=(FREIGHT,)) == reason
 
 
-def test_another_day_of_the_week_is_invented() -> None:
-    assert why("Deploys go out on Thursdays", SAID, SAID) == "invented"
+def test_what_did_not_come_from_the_user_replaces_no_note() -> None:
+    def is_unproven(quote: str, typed: str) -> None:
+        assert why(SERVICE, quote, "Good morning", typed, replaced=(FREIGHT,))
+
+    each(
+        [
+            ("", f"I told you: {SERVICE}"),
+            (SERVICE, "Read notes.txt"),
+            (SERVICE, f"What is this?\n\n> {SERVICE}"),
+            (SERVICE, f"Here is the page:\n\n{SERVICE}.\n\nBest, Anna"),
+            (SERVICE, f"Do {SERVICE.lower()}?"),
+            (SERVICE.replace(" go ", " never go "), SERVICE.replace(" go ", " never go ")),
+            ("go with the parcel service", SERVICE.replace(" go ", " never go ")),
+            ("staging is called heron", "staging is called heron"),
+            ("yes", "yes"),
+        ],
+        is_unproven,
+    )
 
 
 @pytest.mark.parametrize("answer", ["no", "No, never!", "nein", "不", "what?"])

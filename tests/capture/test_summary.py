@@ -15,7 +15,6 @@ from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.note import parse as parse_note
 from mdmemory.review import waiting
-from mdmemory.store.conflicts import open_entries
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.turns import Turn
 
@@ -26,13 +25,11 @@ SAID = (
     Turn("m3", "user", "The port of the proxy is 8443 now, not 8080. Keep answers short please."),
 )
 FILES = ("feedback-a.md", "project-b.md")
+Git = Callable[..., str]
 
 
-def note(name: str, description: str, body: str = "", **metadata: str) -> StoredNote:
-    text = compose(
-        name=name, type="project", description=description, body=body or description,
-        metadata=metadata,
-    )  # fmt: skip
+def note(name: str, description: str) -> StoredNote:
+    text = compose(name=name, type="project", description=description, body=description)
     return StoredNote(f"project-{name}.md", digest(text.encode()), parse_note(text, f"{name}.md"))
 
 
@@ -80,13 +77,17 @@ def test_references_are_read_and_reinforcements_are_at_most_three() -> None:
     assert (found[-1].type, found[-1].kind) == ("project", "decision")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "## Goal\nnothing", "Memory candidates:\n(none)", "Memory candidates:\n- (none)",
-     "```\nMemory candidates:\n- [user] Lives in Paris\n```", "Memory candidates:\n- [secret] x"],
-)  # fmt: skip
-def test_a_summary_without_candidates_has_none(text: str) -> None:
-    assert parse(text, FILES) == []
+def test_a_summary_without_candidates_has_none() -> None:
+    title = "Memory candidates:\n"
+    for text in (
+        "",
+        "## Goal\nnothing",
+        f"{title}(none)",
+        f"{title}- (none)",
+        f"```\n{title}- [user] Lives in Paris\n```",
+        f"{title}- [secret] x",
+    ):
+        assert parse(text, FILES) == [], text
 
 
 @settings(max_examples=30)
@@ -105,27 +106,29 @@ def memory(begin_store: BeginStore) -> Memory:
 
 
 def test_what_the_user_said_is_stored_and_the_rest_waits(memory: Memory) -> None:
+    secret = "ghp_" + "a1B2" * 9
     text = (
         "## Goal\nShip it.\n\nMemory candidates:\n"
         "- [project] Deploys are always on Tuesdays\n"
         "- [feedback] Keep answers short\n"
         "- [project] Every runner of the pipeline needs Docker 27\n"
-        "- [user] Likes tea in the afternoon\n"
+        f"- [user] <private>Has an ulcer on Tuesdays</private>\n- [project] {secret}\n"
         "- [project] Deploys are on Tuesdays at 14:30, always\n"
     )
     done = memory.summary("ses_1", text, SAID)
-    assert done.added == [
-        "project-deploys-are-always-on-tuesdays.md", "feedback-keep-answers-short.md",
-    ]  # fmt: skip
-    assert {each["text"]: each["reasons"] for each in done.dropped} == {
+    files = ["project-deploys-are-always-on-tuesdays.md", "feedback-keep-answers-short.md"]
+    assert done.added == files
+    reasons = {each["text"]: each["reasons"] for each in done.dropped if each["text"][0] in "ED"}
+    assert reasons == {
         "Every runner of the pipeline needs Docker 27": ["pending", "no_evidence"],
-        "Likes tea in the afternoon": ["pending", "no_evidence"],
         "Deploys are on Tuesdays at 14:30, always": ["pending", "invented"],
     }
-    assert len(memory.pending()) == len(done.pending) == 3
+    assert len(memory.pending()) == len(done.pending) == 2
     assert {row.phase for row in memory.captures()} == {"summary"}
     again = memory.summary("ses_1", text, SAID)
-    assert (again.added, again.commit, len(memory.pending())) == ([], None, 3)
+    assert (again.added, again.commit, len(memory.pending())) == ([], None, 2)
+    kept = [path.read_bytes() for path in memory.project.root.rglob("*") if path.is_file()]
+    assert not any(hidden in b"".join(kept) for hidden in (secret.encode(), b"ulcer"))
 
 
 def test_the_older_form_in_tags_is_read_and_injected_memory_is_not(memory: Memory) -> None:
@@ -143,44 +146,33 @@ def test_the_older_form_in_tags_is_read_and_injected_memory_is_not(memory: Memor
 def test_numbered_notes_are_reinforced_by_the_users_words_and_never_replaced(
     memory: Memory,
 ) -> None:
-    for name, what in (
-        ("proxy", "The proxy listens on port 8080"),
-        ("tea", "Drinks tea every day"),
-    ):
-        memory.add(name, type="project", description=what)
+    memory.add("proxy", type="project", description="The proxy listens on port 8080")
+    memory.add("tea", type="project", description="Drinks tea every day")
     _, shown = memory.summary_request()
     number = {file: at for at, file in enumerate(shown, 1)}
     proxy, tea = number["project-proxy.md"], number["project-tea.md"]
     text = (
         f"Memory candidates:\n- REINFORCE [M{tea}]\n- REINFORCE [M77]\n"
         f"- REPLACE [M{proxy}] [project] The port of the proxy is 8443\n"
+        f"- REPLACE [M{proxy}] [project] The proxy runs on the host heron\n"
     )
     before = memory.note("proxy").digest
     done = memory.summary("ses_1", text, SAID, shown=shown)
     assert (done.added, done.updated, done.reinforced, done.superseded) == ([], [], [], [])
-    assert sorted(str(each["reasons"]) for each in done.dropped) == [
-        "['not_the_users_words']", "['unknown_file']",
-    ]  # fmt: skip
+    reasons = sorted(each["reasons"] for each in done.dropped)
+    assert reasons[0] == ["not_the_users_words"]
+    assert reasons[-1] == ["unknown_file"]
+    assert len(done.pending) == 1, "what the user did not say waits"
     (flagged,) = done.flagged
-    (entry,) = open_entries((memory.project.store / "_CONFLICTS.md").read_text("utf-8"))
+    (entry,) = memory.conflicts()
     assert set(entry.files) == {flagged, "project-proxy.md"}
     assert memory.note("proxy").digest == before
     said = (Turn("m9", "user", "As always I drink tea, every day."),)
     assert memory.summary("ses_1", text, said, shown=shown).reinforced == ["project-tea.md"]
 
 
-def test_a_replacement_that_the_user_did_not_say_waits_and_leaves_its_note(memory: Memory) -> None:
-    memory.add("proxy", type="project", description="The proxy listens on port 8080")
-    _, shown = memory.summary_request()
-    text = "Memory candidates:\n- REPLACE [M1] [project] The proxy runs on the host heron\n"
-    before = memory.note("proxy").digest
-    done = memory.summary("ses_1", text, SAID, shown=shown)
-    assert (done.files(), done.superseded, len(done.pending)) == ([], [], 1)
-    assert memory.note("proxy").digest == before
-
-
 def test_a_summary_is_written_in_one_commit_and_asks_no_model(
-    memory: Memory, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    memory: Memory, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")  # nobody answers there
@@ -195,31 +187,12 @@ def test_a_summary_is_written_in_one_commit_and_asks_no_model(
     assert memory.notes() == []
 
 
-def test_facts_of_a_summary_go_to_the_store_that_they_belong_to(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(memory.project.root)
-    layers = Memory.around()
-    layers.add("My sister is called Anna", type="user")
-    _, shown = layers.summary_request()
+def test_facts_of_a_summary_go_to_the_store_that_they_belong_to(memory: Memory) -> None:
+    layers = Memory.around(memory.project.root)
     text = "Memory candidates:\n- [user] Collects stamps of the postal union\n"
     text += "- [project] Releases go out on Tuesdays\n- [user] Works from Graz in the winter\n"
     said = [Turn("m1", "user", "Releases go out on Tuesdays. I work from Graz in the winter.")]
-    theirs, own = sorted(layers.summary("ses_1", text, said, shown=shown).added)
-    assert (theirs, own) == ("me/user-works-from-graz-in-the.md",
-                             "project-releases-go-out-on-tuesdays.md")  # fmt: skip
+    theirs, own = sorted(layers.summary("ses_1", text, said).added)
+    assert theirs == "me/user-works-from-graz-in-the.md"
+    assert own == "project-releases-go-out-on-tuesdays.md"
     assert any("stamps" in str(each) for each in waiting.items(layers))
-
-
-def test_secrets_and_private_text_of_a_summary_are_stored_nowhere(memory: Memory) -> None:
-    secret = "ghp_" + "a1B2" * 9
-    said = (Turn("m1", "user", f"The deploy token of the pipeline is {secret} on Tuesdays"),)
-    text = (
-        f"Memory candidates:\n- [project] The deploy token of the pipeline is {secret}\n"
-        "- [user] <private>Has an ulcer that hurts on Tuesdays</private>\n"
-    )
-    memory.summary("ses_1", text, said)
-    kept = [path for path in memory.project.root.rglob("*") if path.is_file()]
-    data = b"".join(path.read_bytes() for path in kept)
-    assert secret.encode() not in data
-    assert b"ulcer" not in data
