@@ -1,7 +1,7 @@
 """How well search finds what is asked: `make bench-search [DATA=PATH] [WITH="--misses"]`.
 
-PATH is LoCoMo's file `locomo10.json`, or a folder with `questions.jsonl`, beside which lie
-`notes.jsonl`, a folder `notes`, or the notes themselves.
+PATH is a folder with `questions.jsonl`, beside which lie `notes.jsonl`, a folder `notes`, or the
+notes themselves.
 A line of `questions.jsonl` has `text` (or `question`), `answers` (or `gold`): all notes that answer
 it, by file or `id`, [] where nothing does; and, if you like, `lang` and `kind`, which get figures
 of their own. A line of `notes.jsonl` has `id`, `name`, `description`, `created`, and may have
@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench import hybrid, own, promises, readers, tables
-from bench.corpus import BadDataError, Corpus, Levels
+from bench.corpus import BadDataError, Corpus
 from bench.plain import plain
 from bench.retrieval import Finder, Outcome, figures, ours, outcomes
 
@@ -41,7 +41,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add_argument("--misses", action="store_true", help="list what is not found first")
     options.add_argument("--vectors", action="store_true", help="by words and meaning, too")
     options.add_argument("--model", default=hybrid.MODEL, help="with --vectors (%(default)s)")
-    options.add_argument("--json", action="store_true", help="all figures, for a program")
     chosen = options.parse_args(arguments)
     try:
         levels = readers.read(chosen.data) if chosen.data else own.levels()
@@ -51,8 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     found = {name: asked(corpora, searches) for name, corpora in levels.items()}
     lines = [line for name, by_search in found.items() for line in table(name, by_search)]
-    missed = [*misses(found)] if chosen.misses else None
-    show(chosen, levels, lines, missed)
+    print(*tables.text(lines), *(misses(found) if chosen.misses else ()), sep="\n")
     broken = [] if chosen.data else promises.broken(lines)
     print(*broken, sep="\n", file=sys.stderr, end="\n" if broken else "")
     return 1 if broken else 0
@@ -64,21 +62,6 @@ def chosen_searches(model: str) -> Mapping[str, Search]:
         return SEARCHES
     hybrid.model(model)
     return {**SEARCHES, "and meaning": lambda corpus: hybrid.hybrid(corpus, model)}
-
-
-def show(
-    chosen: argparse.Namespace, levels: Levels, lines: Sequence[tables.Line],
-    missed: Sequence[str] | None,
-) -> None:  # fmt: skip
-    """Print the figures as it was chosen, and what is not found first, if that was."""
-    left_out = sum(corpus.left_out for corpora in levels.values() for corpus in corpora)
-    if chosen.json:
-        print(tables.as_json(str(chosen.data or ""), lines, left_out, missed))
-        return
-    print(*tables.text(lines), sep="\n")
-    if left_out:
-        print(f"{left_out} questions are left out: they name no evidence, or none that is there.")
-    print(*(missed or ()), sep="\n", end="\n" if missed else "")
 
 
 def asked(corpora: Sequence[Corpus], searches: Mapping[str, Search]) -> dict[str, list[Outcome]]:

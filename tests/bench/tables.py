@@ -1,8 +1,7 @@
-"""Figures, printed: for a terminal, for programs."""
+"""Figures, printed for a terminal."""
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from bench.retrieval import Figures
 
@@ -12,7 +11,7 @@ _HEADINGS = ("asked", "R@1", "R@5", "R@10", "MRR", "silent", "false", "p50", "p9
 
 @dataclass(frozen=True)
 class Line:
-    """What one search found of one group of questions. `level` says what is searched, as `turns`;
+    """What one search found of one group of questions. `level` says what is searched;
     the group is all of them, or those whose `key` (lang or kind) is `group`."""
 
     level: str
@@ -33,31 +32,12 @@ def text(lines: Iterable[Line]) -> Iterator[str]:
         yield f"{name:{_WIDTH}}" + "".join(f"{cell:>8}" for cell in _cells(line.figures))
 
 
-def as_json(
-    data: str, lines: Sequence[Line], left_out: int, missed: Sequence[str] | None = None
-) -> str:
-    """Everything, unrounded; what is not found first only where it was asked for."""
-    rows = [
-        {"level": line.level, "group": line.group, "search": line.search, **asdict(line.figures)}
-        for line in lines
-    ]
-    told = {"data": data, "left_out": left_out, "lines": rows}
-    if missed is not None:
-        told["misses"] = [*missed]
-    return json.dumps(told, ensure_ascii=False)
-
-
 def _cells(found: Figures) -> list[str]:
     means = (found.first, found.five, found.ten, found.mrr)
     shares = [_share(each) if found.asked else "" for each in means]
-    return [
-        f"{found.asked}",
-        *shares,
-        f"{found.silent}",
-        f"{found.false}/{found.unanswerable}" if found.unanswerable else "",
-        f"{found.p50:.1f}",
-        f"{found.p95:.1f}",
-    ]
+    false = f"{found.false}/{found.unanswerable}" if found.unanswerable else ""
+    times = f"{found.p50:.1f}", f"{found.p95:.1f}"
+    return [f"{found.asked}", *shares, f"{found.silent}", false, *times]
 
 
 def _share(value: float) -> str:
