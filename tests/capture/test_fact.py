@@ -453,6 +453,9 @@ def test_a_fact_meets_the_note_that_the_reading_of_all_notes_meets(
 
 def test_only_what_may_be_meant_is_read(large: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     refresher, files = large.opened.refresher(), list[str]()
+    with monkeypatch.context() as patch:
+        patch.setattr(near, "SCANNED", 5)
+        assert unread_notes(refresher) is None, "a small store is read whole"
     notes = unread_notes(refresher)
     assert notes is not None
     notes.holding(lambda _: False)  # the database reads all, and keeps nothing of what is held
@@ -466,5 +469,3 @@ def test_only_what_may_be_meant_is_read(large: Memory, monkeypatch: pytest.Monke
     refresher.forget()
     (refresher.store.folder / "user-odd.md").write_text(note("odd", "The cat is Zebra"), "utf-8")
     assert taken(large, "the cat is Zebra").note.file == "user-odd.md", "a hand edit is met"
-    monkeypatch.setattr(near, "SCANNED", 5)
-    assert unread_notes(refresher) is None, "a small store is read"

@@ -362,7 +362,7 @@ def test_of_hostile_calls_none_removes_a_note(two: Memory, told: list[str], quot
     assert two.captures(1)[0].outcome == "refused"
 
 
-def test_what_nothing_can_prove_yet_waits_for_the_user_without_its_secrets(two: Memory) -> None:
+def test_what_nothing_can_prove_yet_waits_for_the_user(two: Memory) -> None:
     secret = f"{FORGET} key {KEY}"
     for caller, quote in ((Caller(), secret), (Caller(hears=False), FORGET), (said(FORGET), "")):
         done = two.forget([PARCELS], quote, caller)
