@@ -3,12 +3,12 @@
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from projects import Ask, Run, Say
+from rows import each
 from stores import BeginStore
 
-from mdmemory.cli import main
 from mdmemory.memory import Memory
 
 DEPLOYS = "Deploys go out on Tuesdays only. The CDN purges on Mondays"
@@ -21,43 +21,31 @@ def project(begin_store: BeginStore, repository: Path, monkeypatch: pytest.Monke
     return repository
 
 
-def stored(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
-    capsys.readouterr()
-    assert main(["add", *words, "--json"]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
-
-
-def test_type_name_and_description_are_worked_out_and_shown(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["add", DEPLOYS]) == 0
-    shown = capsys.readouterr().out
+def test_type_name_and_description_are_worked_out_and_shown(project: Path, say: Say) -> None:
+    shown = say("add", DEPLOYS)
     assert "Stored project-deploys-go-out-on-tuesdays.md" in shown
     assert "description  Deploys go out on Tuesdays only\n" in shown
     note = Memory.open(project).note("deploys-go-out-on-tuesdays").note
     assert note.body.strip() == "The CDN purges on Mondays"
-    assert main(["add", f"{DEPLOYS.lower()}."]) == 0
-    assert "project-deploys-go-out-on-tuesdays.md already says this" in capsys.readouterr().out
+    again = say("add", f"{DEPLOYS.lower()}.")
+    assert "project-deploys-go-out-on-tuesdays.md already says this" in again
     assert len(Memory.open(project).notes()) == 1
 
 
-def test_a_note_of_one_sentence_is_edited_by_a_sentence(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_note_of_one_sentence_is_edited_by_a_sentence(project: Path, say: Say) -> None:
     def edited(name: str, words: str) -> tuple[str, str]:
-        assert main(["edit", name, words]) == 0
+        shown = say("edit", name, words)
         note = Memory.open(project).note(name).note
+        assert f"description  {note.head.description}\n" in shown or note.body.strip() == words
         return note.head.description, note.body.strip()
 
-    stored(capsys, "The staging port is 8080", "--name", "staging-port")
+    say("add", "The staging port is 8080", "--name", "staging-port")
     said = "The staging port is 8081, as Ada said in May"
     assert edited("staging-port", f"{said}.") == (said, "")
-    assert f"description  {said}\n" in capsys.readouterr().out
     index = (Memory.open(project).project.store / "MEMORY.md").read_text(encoding="utf-8")
     assert "8081" in index
     assert "8080" not in index
-    stored(capsys, "uses-pnpm", "--type", "project", "--description", "Uses pnpm", "Uses pnpm.")
+    say("add", "uses-pnpm", "--type", "project", "--description", "Uses pnpm", "Uses pnpm.")
     said = "Uses pnpm with Corepack"
     assert edited("uses-pnpm", said) == (said, said)
     detail = "Ask the release manager for exceptions."
@@ -66,33 +54,31 @@ def test_a_note_of_one_sentence_is_edited_by_a_sentence(
 
 
 def test_what_is_given_is_taken_as_it_is(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    project: Path, run: Run, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = stored(capsys, "We deploy with Kamal", "--type", "reference", "--name", "deploy-tool")
+    done = ask("add", "We deploy with Kamal", "--type", "reference", "--name", "deploy-tool")
     assert (done["file"], done["layer"]) == ("reference-deploy-tool.md", "project")
-    assert stored(capsys, "I am colour-blind")["layer"] == "user"
-    assert stored(capsys, "Use tabs in Makefiles", "--everywhere")["layer"] == "user"
     monkeypatch.setattr("sys.stdin", io.StringIO("the staging box is at 10.0.4.7\n"))
-    assert stored(capsys, "-")["file"] == "project-the-staging-box-is-at.md"
-    long = stored(capsys, "go-tabs", "--type", "feedback", "--description", "Uses tabs", "In Go.")
-    assert {*long} == {"file", "name", "digest", "commit", "layer"}
+    assert ask("add", "-")["file"] == "project-the-staging-box-is-at.md"
+    for more in (["I am colour-blind"], ["Use tabs in Makefiles", "--everywhere"]):
+        assert json.loads(run("add", *more, "--json").out)["layer"] == "user"
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (["tabs"], "is a name, and no fact"),
-        (["go-tabs", "--type", "feedback"], "has no description"),
-        (["go-tabs", "--description", "Uses tabs", "In Go."], "needs --type"),
-        (["my password is hunter2xYz9Q4"], "secret"),
-    ],
+REFUSED = (
+    (["tabs"], "is a name, and no fact"),
+    (["go-tabs", "--type", "feedback"], "has no description"),
+    (["go-tabs", "--description", "Uses tabs", "In Go."], "needs --type"),
+    (["my password is hunter2xYz9Q4"], "secret"),
 )
-def test_what_is_no_fact_is_refused_with_the_next_step(
-    project: Path, capsys: pytest.CaptureFixture[str], words: list[str], why: str
-) -> None:
-    assert main(["add", *words]) != 0
-    assert why in capsys.readouterr().err
-    assert Memory.open(project).notes() == []
+
+
+def test_what_is_no_fact_is_refused_with_the_next_step(project: Path, run: Run) -> None:
+    def check(words: list[str], why: str) -> None:
+        done = run("add", *words)
+        assert (done.code > 0, why in done.err) == (True, True), done
+        assert Memory.open(project).notes() == []
+
+    each(REFUSED, check)
 
 
 def test_python_takes_a_sentence_too(project: Path) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG, seldom
-
-from mdmemory.cli import main
+from projects import Ask, Say
 
 Git = Callable[..., str]
 NAMES = ("plain", "größe", "喜欢")
@@ -52,18 +51,18 @@ def locale(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def store(repository: Path, git: Git) -> Path:
     """A store that was begun under UTF-8, with its index and its notes committed."""
-    say(repository, {}, "init", "--store", "notes/memory")
+    call(repository, {}, "init", "--store", "notes/memory")
     folder = repository / "notes" / "memory"
     for name in NAMES:
         head = f"---\nname: {name}\ndescription: Über {name}\nmetadata:\n  type: user\n---\n"
         (folder / f"user-{name}.md").write_text(f"{head}\nWas {name} heißt.\n", encoding="utf-8")
-    say(repository, {}, "index")
+    call(repository, {}, "index")
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "notes", "--allow-empty")
     return folder
 
 
-def say(root: Path, locale: dict[str, str], *words: str) -> str:
+def call(root: Path, locale: dict[str, str], *words: str) -> str:
     return python(root, locale, "-m", "mdmemory", *words)
 
 
@@ -83,7 +82,7 @@ def test_the_index_has_the_same_bytes_under_every_locale(
     assert "(user-größe.md)" in before.decode("utf-8")
     index.unlink()
     shutil.rmtree(root / ".mdmemory")
-    assert "3 of 3 notes" in say(root, locale, "index")
+    assert "3 of 3 notes" in call(root, locale, "index")
     assert index.read_bytes() == before
     assert git(root, "status", "--porcelain") == ""
 
@@ -92,29 +91,20 @@ def test_commands_call_notes_by_their_names_under_every_locale(
     store: Path, locale: dict[str, str], git: Git
 ) -> None:
     root = store.parents[1]
-    assert "Was größe heißt." in say(root, locale, "show", "größe")
-    say(
-        root,
-        locale,
-        "add",
-        "tee",
-        "--type",
-        "feedback",
-        "--description",
-        "Mag Tee 茶",
-        "Grüner Tee.",
-    )
-    say(root, locale, "edit", "größe", "--description", "Über die Länge")
-    say(root, locale, "forget", "喜欢")
+    assert "Was größe heißt." in call(root, locale, "show", "größe")
+    about = ("--type", "feedback", "--description", "Mag Tee 茶")
+    call(root, locale, "add", "tee", *about, "Grüner Tee.")
+    call(root, locale, "edit", "größe", "--description", "Über die Länge")
+    call(root, locale, "forget", "喜欢")
     assert {path.name for path in store.glob("*-*.md")} == {
         "user-plain.md", "user-größe.md", "feedback-tee.md",
     }  # fmt: skip
-    listed = say(root, locale, "list")
+    listed = call(root, locale, "list")
     assert "Mag Tee 茶" in listed
     assert "Über die Länge" in listed
-    assert "memory: remove 喜欢" in say(root, locale, "log")
+    assert "memory: remove 喜欢" in call(root, locale, "log")
     assert git(root, "status", "--porcelain") == ""
-    assert "up to date" in say(root, {}, "index", "--check")
+    assert "up to date" in call(root, {}, "index", "--check")
 
 
 def test_a_program_that_takes_names_for_another_encoding_makes_the_same_index_and_misspells_none(
@@ -154,40 +144,24 @@ def huge(project: Path) -> Path:
     return folder
 
 
-def test_a_note_too_large_to_read_does_not_stop_compaction(
-    huge: Path, git: Git, capsys: pytest.CaptureFixture[str]
+def test_notes_too_large_to_read_stop_no_compaction_and_are_named(
+    huge: Path, git: Git, ask: Ask, say: Say
 ) -> None:
-    assert main(["compact", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["outcome"] == "applied"
-    assert [path.name for path in huge.glob("user-*.md")].count("user-two.md") == 0
+    assert ask("compact")["outcome"] == "applied"
+    assert not (huge / "user-two.md").exists()
     held = git(huge, "ls-tree", "--name-only", "HEAD", "./").split()
     assert "user-one.md" in held
     assert not {"user-long.md", "user-sparse.md"} & {*held}
     assert (huge / "user-long.md").read_bytes() == b"x" * 5_000_000
-
-
-def test_status_names_the_notes_that_are_too_large(
-    huge: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["status"]) == 0
-    assert "unreadable  user-long.md, user-sparse.md:" in capsys.readouterr().out
-    assert main(["status", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["unread"] == ["user-long.md", "user-sparse.md"]
-
-
-def test_a_plan_that_names_a_note_too_large_leaves_it(
-    huge: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    plan = tmp_path / "plan.json"
+    assert "unreadable  user-long.md, user-sparse.md:" in say("status")
+    assert ask("status")["unread"] == ["user-long.md", "user-sparse.md"]
     op = {"op": "delete", "file": "user-long.md", "reason": "out of date"}
-    plan.write_text(json.dumps({"ops": [op]}))
-    assert main(["compact", "--json", "--plan", str(plan)]) == 1
-    assert json.loads(capsys.readouterr().out)["refused"][0]["code"] == "held"
+    Path("plan.json").write_text(json.dumps({"ops": [op]}))
+    assert ask("compact", "--plan", "plan.json", code=1)["refused"][0]["code"] == "held"
     assert (huge / "user-long.md").stat().st_size == 5_000_000
 
 
-# --- zero bytes that a power cut left in a note ---------------------------------------------------
-
+# Zero bytes that a power cut left in a note.
 
 NAMED = b"---\nname: x\ndescription: %s\nmetadata:\n  type: project\n---\n\n%s\n"
 NOTES = {
@@ -200,31 +174,24 @@ NOTES = {
 
 @pytest.mark.parametrize("data", NOTES.values(), ids=NOTES)
 def test_zero_bytes_in_a_note_stop_no_command_and_doctor_names_the_file(
-    project: Path, git: Git, capsys: pytest.CaptureFixture[str], tmp_path: Path, data: bytes
+    project: Path, git: Git, say: Say, tmp_path: Path, data: bytes
 ) -> None:
-    def say(*words: str) -> str:
-        capsys.readouterr()
-        assert main(words) == 0, (words, capsys.readouterr().err)
-        return capsys.readouterr().out
-
     say("add", "Deploys go out on Tuesdays")
-    huge = project / "notes/memory"
-    (huge / "project-x.md").write_bytes(data)
-    for words in (["list"], ["index"], ["doctor", "--fix"], ["review"], ["search", "deploys"]):
-        say(*words)
+    note = project / "notes/memory/project-x.md"
+    note.write_bytes(data)
+    for words in ("list", "index", "doctor --fix", "review", "search deploys"):
+        say(*words.split())
     assert "project-x.md: It holds zero bytes" in say("doctor")
     assert "Stored" in say("add", "The office is in Graz")
     assert "Undone: The office is in Graz" in say("undo", "--yes")
-    whole = subprocess.run(
-        ["git", "-C", huge, "show", "HEAD:./project-x.md"], capture_output=True, check=True
-    )
-    assert whole.stdout == data
+    id = git(project, "hash-object", "--no-filters", str(note))
+    assert git(project, "rev-parse", "HEAD:notes/memory/project-x.md") == id
     git(tmp_path, "init", "-q", "--bare", "there.git")
     git(project, "remote", "add", "origin", str(tmp_path / "there.git"))
     git(project, "push", "-q", "-u", "origin", "HEAD")
     say("sync")
     say("forget", "x")
-    assert not (huge / "project-x.md").exists()
+    assert not note.exists()
     say("undo", "--yes")
-    assert (huge / "project-x.md").read_bytes() == data
+    assert note.read_bytes() == data
     git(project, "fsck", "--strict")
