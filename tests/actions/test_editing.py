@@ -9,8 +9,7 @@ import pytest
 from stores import BeginStore
 
 from mdmemory import Memory
-from mdmemory.errors import BadNote, NoGit, NoteChanged, NotFound, RepositoryState
-from mdmemory.files import digest
+from mdmemory.errors import NoteChanged, RepositoryState
 from mdmemory.store.writer import Writer
 
 Git = Callable[..., str]
@@ -48,43 +47,9 @@ def test_a_taken_name_gets_a_number_across_types_and_cases(memory: Memory) -> No
 
 
 def test_a_name_of_eighty_bytes_still_finds_a_free_number(memory: Memory) -> None:
-    name = "喜" * 26
-    for text in ("one", "two"):
-        done = memory.add(name, type="user", description=text, body=text)
+    done = [memory.add("喜" * 26, type="user", description=text, body=text) for text in "ab"][1]
     assert done.name.endswith("-2")
     assert len(done.name.encode()) <= 80
-
-
-def test_the_same_text_again_names_the_note_there_is(memory: Memory, git: Git) -> None:
-    add(memory)
-    before = git(memory.project.root, "rev-parse", "HEAD")
-    again = memory.add("other", type="feedback", description="Uses pnpm, never npm.",
-                       body="Uses pnpm, never npm.")  # fmt: skip
-    assert again.same
-    assert again.file == "feedback-prefers-pnpm.md"
-    assert git(memory.project.root, "rev-parse", "HEAD") == before
-
-
-@pytest.mark.parametrize(
-    ("name", "type", "description", "body"),
-    [
-        ("Not Kebab", "user", "fine", "fine"),
-        ("fine", "fact", "fine", "fine"),
-        ("fine", "user", "two\nlines", "fine"),
-        ("fine", "user", "x" * 221, "fine"),
-        ("fine", "user", "fine", "---\nname: x\n---\n"),
-        ("../escape", "user", "fine", "fine"),
-    ],
-)
-def test_a_bad_piece_is_refused_and_nothing_is_written(
-    memory: Memory, git: Git, name: str, type: str, description: str, body: str
-) -> None:
-    before = git(memory.project.root, "rev-parse", "HEAD")
-    with pytest.raises(BadNote) as problem:
-        memory.add(name, type=type, description=description, body=body)
-    assert problem.value.hint
-    assert memory.notes() == []
-    assert git(memory.project.root, "rev-parse", "HEAD") == before
 
 
 def test_an_edit_of_a_hand_written_note_keeps_every_other_byte(
@@ -98,16 +63,13 @@ def test_an_edit_of_a_hand_written_note_keeps_every_other_byte(
     path.write_bytes(own)
     memory.edit("mine", description="New words")
     now = path.read_bytes()
-    assert b"description: 'Old: words'   # why" in own
     kept = [line for line in own.split(b"\r\n") if not line.startswith(b"description")]
     assert all(line in now.split(b"\r\n") for line in kept)
-    assert now.endswith(b"end")
     assert now.startswith(b"\xef\xbb\xbf---\r\n# about it\r\n")
+    assert now.endswith(b"end")
     # what the person had written is in git, though they had never committed it
-    blobs = git(repository, "log", "--format=%H", "--", "notes/memory/mine.md").split()
-    first = git(repository, "rev-parse", f"{blobs[-1]}:notes/memory/mine.md").strip()
-    assert len(blobs) == 2
-    assert int(git(repository, "cat-file", "-s", first)) == len(own)
+    _, first = git(repository, "log", "--format=%H", "--", "notes/memory/mine.md").split()
+    assert int(git(repository, "cat-file", "-s", f"{first}:notes/memory/mine.md")) == len(own)
 
 
 def test_an_edit_that_changes_nothing_makes_no_commit(memory: Memory, git: Git) -> None:
@@ -137,22 +99,6 @@ def test_a_removed_note_is_in_history_even_if_it_was_never_committed(
     assert (memory.project.store / "mine.md").read_bytes() == b"only here\n"
 
 
-def test_without_git_notes_are_added_and_edited_and_nothing_is_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    memory, _ = Memory.init(tmp_path / "p")
-    file = add(memory)
-    old = memory.note(file)
-    assert memory.edit(file, body="Another text.").written.commit is None
-    aside = memory.project.root / ".mdmemory" / "aside" / f"{file}.{old.digest[:12]}"
-    assert digest(aside.read_bytes()) == old.digest
-    with pytest.raises(NoGit) as problem:
-        memory.remove(file)
-    assert "git" in problem.value.hint
-    assert memory.note(file).note.body == "Another text."
-
-
 def test_in_the_middle_of_a_merge_notes_are_added_and_committed_later(
     memory: Memory, repository: Path, git: Git
 ) -> None:
@@ -166,48 +112,6 @@ def test_in_the_middle_of_a_merge_notes_are_added_and_committed_later(
     memory.add("second", type="user", description="Second.", body="Second.")
     assert "Uses pnpm" in git(repository, "show", f"HEAD:notes/memory/{file}")
     assert git(repository, "status", "--porcelain") == ""
-
-
-def test_a_secret_is_stopped_before_it_is_written(memory: Memory) -> None:
-    secret = "ghp_" + "aB3dE5fG7h" * 3 + "aB3dE5"
-    with pytest.raises(BadNote, match="secret"):
-        memory.add("token", type="user", description="A token.", body=f"It is {secret}.")
-    assert memory.notes() == []
-
-
-def test_a_hand_written_secret_is_held_back_and_left_alone(
-    memory: Memory, repository: Path, git: Git
-) -> None:
-    path = memory.project.store / "mine.md"
-    text = "The token is ghp_" + "aB3dE5fG7h" * 3 + "aB3dE5\n"
-    path.write_text(text, encoding="utf-8")
-    memory.index()
-    index = (memory.project.store / "MEMORY.md").read_text(encoding="utf-8")
-    assert "(mine.md)" not in index
-    assert "1 note held back" in index
-    for act in (lambda: memory.edit("mine", body="x"), lambda: memory.remove("mine")):
-        with pytest.raises(BadNote, match="on hold"):
-            act()
-    memory.compact()
-    assert path.read_text(encoding="utf-8") == text
-    assert "mine.md" not in git(repository, "log", "--all", "--name-only", "--format=")
-
-
-def test_a_note_that_is_not_there_names_its_neighbours(memory: Memory) -> None:
-    add(memory)
-    with pytest.raises(NotFound) as problem:
-        memory.note("prefer-pnpm")
-    assert "prefers-pnpm" in problem.value.hint
-
-
-def test_an_unreadable_note_is_listed_and_left_alone(memory: Memory) -> None:
-    path = memory.project.store / "binary.md"
-    path.write_bytes(b"\xff\xfe\x00\x01")
-    row = next(row for row in memory.listing() if row.head.file == "binary.md")
-    assert row.status == "unreadable"
-    with pytest.raises(BadNote):
-        memory.edit("binary", body="x")
-    assert path.read_bytes() == b"\xff\xfe\x00\x01"
 
 
 def test_a_note_that_changed_between_reading_and_writing_is_kept(

@@ -1,36 +1,20 @@
 """sync: two clones come together, and nothing is lost, guessed or sent behind anybody's back."""
 
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from machines import add, identify
+from projects import Ask, Say, script
 from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.actions import sync as syncing
-from mdmemory.cli import main
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
 from mdmemory.hosts import git_hooks
 
 Git = Callable[..., str]
-
-
-def opened(folder: Path) -> Memory:
-    return Memory(Memory.open(folder).project, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
-
-
-def add(memory: Memory, name: str, text: str = "") -> Path:
-    text = text or f"Is fond of {name}."
-    done = memory.add(name, type="user", description=f"Is fond of {name}.", body=text)
-    return memory.project.store / done.file
-
-
-def identify(git: Git, folder: Path, name: str) -> Path:
-    git(folder, "config", "user.name", name)
-    git(folder, "config", "user.email", f"{name}@example.com")
-    return folder
 
 
 @pytest.fixture
@@ -48,7 +32,11 @@ def clones(bare: Path, git: Git, tmp_path: Path) -> tuple[Memory, Memory]:
     for name in ("one", "two"):
         git(tmp_path, "clone", "-q", "remote", name)
         identify(git, tmp_path / name, name)
-    return opened(tmp_path / "one"), opened(tmp_path / "two")
+    one, two = (
+        Memory.open(tmp_path / name, clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
+        for name in ("one", "two")
+    )
+    return one, two
 
 
 def is_fresh(memory: Memory, git: Git) -> bool:
@@ -67,9 +55,7 @@ def test_two_clones_end_with_the_same_notes_and_a_fresh_index(
     first = one.sync(rebase=rebase)
     assert (first.fetched, first.merged, first.pushed) == (0, None, 1)
     second = two.sync(rebase=rebase)
-    assert second.committed
-    assert second.merged
-    assert second.fetched == 1
+    assert (bool(second.committed), bool(second.merged), second.fetched) == (True, True, 1)
     assert one.sync(rebase=rebase).fetched == second.pushed
     heads = [git(memory.project.root, "rev-parse", "HEAD") for memory in clones]
     assert heads[0] == heads[1]
@@ -136,20 +122,15 @@ def edited_apart(one: Memory, two: Memory) -> None:
 
 @pytest.mark.parametrize("rebase", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_conflict_in_a_projects_repository_is_named_and_nothing_is_merged(
-    clones: tuple[Memory, Memory],
-    bare: Path,
-    git: Git,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    rebase: bool,
-) -> None:
+    clones: tuple[Memory, Memory], bare: Path, git: Git, say: Say, ask: Ask,
+    monkeypatch: pytest.MonkeyPatch, rebase: bool,
+) -> None:  # fmt: skip
     one, two = clones
     edited_apart(one, two)
     tip, head = git(bare, "rev-parse", "main"), git(two.project.root, "rev-parse", "HEAD")
     options, verb = (["--rebase"], "rebase") if rebase else ([], "merge")
     monkeypatch.chdir(two.project.store)
-    assert main(["sync", *options]) == 1
-    said = capsys.readouterr().out
+    said = say("sync", *options, code=1)
     assert "  user-tea.md\n" in said
     assert f"`git {verb} origin/main`" in said
     assert "`git add user-tea.md`" in said
@@ -158,11 +139,9 @@ def test_a_conflict_in_a_projects_repository_is_named_and_nothing_is_merged(
     assert two.git_state() == "ready"
     assert git(two.project.root, "status", "--porcelain") == ""
     assert "Black tea." in (two.project.store / "user-tea.md").read_text(encoding="utf-8")
-    assert main(["sync", *options, "--json"]) == 1
-    answer = json.loads(capsys.readouterr().out)
+    answer = ask("sync", *options, code=1)
     assert answer["conflicts"] == ["notes/memory/user-tea.md"]
-    assert answer["merged"] is None
-    assert answer["pushed"] == 0
+    assert (answer["merged"], answer["pushed"]) == (None, 0)
 
 
 def test_a_conflict_that_the_person_resolved_by_git_goes_on(
@@ -189,9 +168,7 @@ def test_a_merge_that_a_hook_refuses_is_not_left_half_done(
     add(one, "tea")
     one.sync()
     add(two, "coffee")
-    hook = two.project.root / ".git/hooks/commit-msg"
-    hook.write_text("#!/bin/sh\necho no such merges >&2\nexit 1\n", encoding="utf-8")
-    hook.chmod(0o755)
+    script(two.project.root / ".git/hooks/commit-msg", "echo no such merges >&2\nexit 1")
     with pytest.raises(RepositoryState, match="no such merges"):
         two.sync()
     assert two.git_state() == "ready"
@@ -209,17 +186,13 @@ def test_a_persons_own_commit_of_notes_is_the_memorys(
     git(one.project.root, "commit", "-qm", "a note")
     assert one.sync().pushed >= 3
     held = git(bare, "ls-tree", "-r", "--name-only", "main")
-    assert "user-rain.md" in held
-    assert path.name not in held
+    assert ("user-rain.md" in held, path.name in held) == (True, False)
 
 
 def test_commits_that_are_not_the_memorys_are_pushed_on_the_persons_word_alone(
-    clones: tuple[Memory, Memory],
-    bare: Path,
-    git: Git,
-    capsys: pytest.CaptureFixture[str],
+    clones: tuple[Memory, Memory], bare: Path, git: Git, say: Say, fail: Say,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     one, two = clones
     add(two, "coffee")
     two.sync()
@@ -228,21 +201,20 @@ def test_commits_that_are_not_the_memorys_are_pushed_on_the_persons_word_alone(
     add(one, "tea")
     tip, head = git(bare, "rev-parse", "main"), git(one.project.root, "rev-parse", "HEAD")
     monkeypatch.chdir(one.project.root)
-    assert main(["sync"]) == 1
-    said = capsys.readouterr().err
+    said = fail("sync")
     assert "(WIP do not push) is not the memory's, and origin/main lacks it." in said
     assert "`mdmemory sync --all`" in said
     assert git(bare, "rev-parse", "main") == tip
     assert git(one.project.root, "rev-parse", "HEAD") == head
-    assert main(["sync", "--all"]) == 0
+    say("sync", "--all")
     assert "WIP do not push" in git(bare, "log", "--format=%s", "main")
 
 
 def test_a_clone_of_an_empty_remote_can_begin(tmp_path: Path, git: Git) -> None:
     git(tmp_path, "init", "-q", "--bare", "-b", "main", "empty")
     git(tmp_path, "clone", "-q", "empty", "first")
-    memory, _ = Memory.init(identify(git, tmp_path / "first", "first"))
-    done = memory.sync()
+    identify(git, tmp_path / "first", "first")
+    done = Memory.init(tmp_path / "first")[0].sync()
     assert (done.pushed, done.upstream) == (1, "origin/main")
 
 
@@ -282,18 +254,16 @@ def test_a_push_that_others_overtake_is_made_on_top_of_theirs(
     add(one, "tea")
     add(two, "coffee")
     push = syncing._push_branch
-    overtaken: list[bool] = []
+    late = [two]
 
-    def late(*arguments: object) -> bool:
-        if not overtaken:
-            overtaken.append(True)
-            two.sync()
+    def overtaken(*arguments: object) -> bool:
+        while late:
+            late.pop().sync()
         return push(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(syncing, "_push_branch", late)
+    monkeypatch.setattr(syncing, "_push_branch", overtaken)
     done = one.sync()
-    assert done.fetched == 1
-    assert done.merged
+    assert (done.fetched, bool(done.merged)) == (1, True)
     two.sync()
     assert [n.file for n in one.notes()] == [n.file for n in two.notes()]
 
@@ -323,9 +293,7 @@ def test_the_persons_own_hooks_run_and_ours_do_not_wait_for_the_lock(
     add(two, "coffee")
     two.sync()
     git_hooks.install_hooks(one.project, git_hooks.program_words())
-    hook = one.project.root / ".git/hooks/pre-push"
-    hook.write_text("#!/bin/sh\necho secrets found >&2\nexit 1\n", encoding="utf-8")
-    hook.chmod(0o755)
+    hook = script(one.project.root / ".git/hooks/pre-push", "echo secrets found >&2\nexit 1")
     add(one, "tea")
     with pytest.raises(GitFailed, match="could not push to origin: secrets found"):
         one.sync()

@@ -1,15 +1,14 @@
 """sync of a store that is a repository of its own: two machines become one, nothing to decide."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from machines import Machine, add, check_same, identify, texts
+from projects import Ask, Say
 
 from mdmemory import Memory
-from mdmemory.cli import main
 from mdmemory.errors import GitFailed, NoStore, RepositoryState, UsageError
 
 Git = Callable[..., str]
@@ -19,24 +18,20 @@ Git = Callable[..., str]
 
 
 def test_a_store_gets_its_remote_and_is_there_too(
-    machine: Machine, empty_remote: Path, git: Git, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    machine: Machine, empty_remote: Path, git: Git, say: Say, ask: Ask,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     home = machine("home")
     add(home, "tea")
     monkeypatch.chdir(home.project.root)
-    assert main(["status"]) == 0
-    assert "only on this disk" in capsys.readouterr().out
-    assert main(["sync", "--remote", "../remote"]) == 0
-    assert "Pushed 2 commits to origin/" in capsys.readouterr().out
+    assert "only on this disk" in say("status")
+    assert "Pushed 2 commits to origin/" in say("sync", "--remote", "../remote")
     held = git(empty_remote, "ls-tree", "--name-only", git(empty_remote, "branch").split()[-1])
     assert "user-tea.md" in held
-    assert main(["status", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["remote"] == str(empty_remote)
+    assert ask("status")["remote"] == str(empty_remote)
     before = (home.project.store / ".git/config").read_bytes()
-    assert main(["sync", "--remote", "../remote"]) == 0
-    assert "Already up to date" in capsys.readouterr().out
-    assert main(["sync"]) == 0
+    assert "Already up to date" in say("sync", "--remote", "../remote")
+    say("sync")
     assert (home.project.store / ".git/config").read_bytes() == before
     assert git(home.project.root, "status", "--porcelain") == ""
 
@@ -59,9 +54,7 @@ def test_an_address_that_leads_nowhere_leaves_the_store_without_a_remote(
     assert home.remote() is None
     with pytest.raises(UsageError):
         home.sync(remote="--upload-pack=touch x")
-    with pytest.raises(
-        RepositoryState, match="no remote: its notes are only on this disk"
-    ) as caught:
+    with pytest.raises(RepositoryState, match="no remote: its notes are only on") as caught:
         home.sync()
     assert "the same command with `--remote URL`" in caught.value.hint
 
@@ -93,18 +86,6 @@ def test_a_repository_of_other_things_is_not_joined(
     assert [note.file for note in home.notes()] == ["user-tea.md"]
 
 
-# --- a second machine ----------------------------------------------------------------------------
-
-
-def test_a_second_machine_takes_two_commands(machines: tuple[Memory, Memory], git: Git) -> None:
-    home, work = machines
-    assert "Drinks tea." in work.note("tea").note.body
-    add(work, "coffee")
-    assert work.sync().pushed > 0
-    home.sync()
-    check_same(home, work, git)
-
-
 def test_two_machines_that_began_by_themselves_are_joined(
     machine: Machine, empty_remote: Path, git: Git
 ) -> None:
@@ -133,9 +114,6 @@ def test_two_machines_that_began_by_themselves_are_joined(
     assert work.sync().fetched == 0
 
 
-# --- notes that both changed ---------------------------------------------------------------------
-
-
 def test_changes_to_other_lines_of_a_note_come_together(
     machines: tuple[Memory, Memory], git: Git
 ) -> None:
@@ -152,16 +130,14 @@ def test_changes_to_other_lines_of_a_note_come_together(
 
 
 def test_changes_to_the_same_lines_are_two_notes_and_a_flag(
-    machines: tuple[Memory, Memory], git: Git, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    machines: tuple[Memory, Memory], git: Git, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home, work = machines
     home.edit("tea", body="Drinks green tea.")
     work.edit("tea", body="Drinks black tea.")
     home.sync()
     monkeypatch.chdir(work.project.root)
-    assert main(["sync"]) == 0
-    said = capsys.readouterr().out
+    said = say("sync")
     assert "user-tea.md was written on two machines" in said
     assert "the other's is in user-tea-2.md" in said
     home.sync()
@@ -292,144 +268,120 @@ def test_a_link_from_the_other_side_is_refused(machines: tuple[Memory, Memory], 
 
 # --- stores in the memory folder -----------------------------------------------------------------
 
+Use = Callable[..., Path]
+
 
 @pytest.fixture
-def project(repository: Path, git: Git, tmp_path: Path) -> Path:
-    """The project's own remote, from which each machine clones."""
+def use(repository: Path, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Use:
+    """`use("home")` sits down at that machine, in a folder: a clone of the project, whose own
+    remote is project.git, or with `empty` nothing."""
     git(tmp_path, "clone", "-q", "--bare", str(repository), "project.git")
-    return tmp_path / "project.git"
 
-
-@pytest.fixture
-def use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    """`use("home")` sits down at that machine, in its clone of the project."""
-
-    def sit(name: str) -> Path:
+    def sit(name: str, empty: bool = False) -> Path:
         folder = tmp_path / name / "app"
         monkeypatch.setenv("MDMEMORY_HOME", str(tmp_path / name / "mdmemory"))
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            if not empty:
+                git(folder, "clone", "-q", str(tmp_path / "project.git"), ".")
         monkeypatch.chdir(folder)
         return folder
 
     return sit
 
 
-def ran(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """What a command says that ends well."""
-    assert main([*words]) == 0, capsys.readouterr()
-    return capsys.readouterr().out
+def begin_another(git: Git, folder: Path) -> Memory:
+    """A project of its own in an empty folder, with a store in the memory folder."""
+    git(folder, "init", "-q")
+    git(folder, "-c", "user.name=o", "-c", "user.email=o@o", "commit", "-q", "--allow-empty", "-mx")
+    return Memory.init(folder, home=True)[0]
 
 
 def test_a_second_machine_in_two_commands_also_where_it_had_begun(
-    project: Path, empty_remote: Path, git: Git, use: Callable[[str], Path], tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    for name in ("home", "work", "sofa"):
+    empty_remote: Path, git: Git, use: Use, tmp_path: Path, say: Say, ask: Ask
+) -> None:
+    names = ("home", "work", "sofa")
+    for name in names:
         folder = use(name)
-        git(folder, "clone", "-q", str(project), ".")
         if name != "work":
             git(folder, "config", "user.name", name)
         Memory.init(folder, home=True)
         if name != "sofa":
             words = ("--type", "project", "--description", f"As {name} has it", "Has a port.")
-            ran(capsys, "add", "port", *words)
-        said = ran(capsys, "sync", "--remote", str(empty_remote))
+            say("add", "port", *words)
+        said = say("sync", "--remote", str(empty_remote))
     assert "Fetched" in said
-    for name in ("home", "work", "sofa"):
+    for name in names:
         use(name)
-        ran(capsys, "sync")
-        assert {"project-port.md", "project-port-2.md"} <= {
-            row["file"] for row in json.loads(ran(capsys, "list", "--json"))
-        }
-        assert json.loads(ran(capsys, "status", "--json"))["conflicts"] == 1
+        say("sync")
+        assert {"project-port.md", "project-port-2.md"} <= {row["file"] for row in ask("list")}
+        assert ask("status")["conflicts"] == 1
         assert git(use(name), "status", "--porcelain") == ""
         assert "note" not in git(use(name), "log", "--format=%s")
-    stores = [tmp_path / name / "mdmemory/app" for name in ("home", "work", "sofa")]
+    stores = [tmp_path / name / "mdmemory/app" for name in names]
     heads = {git(store, "rev-parse", "HEAD") for store in stores}
     assert len(heads) == 1, "something is written anew each time"
     known = (stores[0] / "mdmemory.toml").read_text(encoding="utf-8")
-    for name in ("home", "work", "sofa"):
-        assert f"{tmp_path}/{name}/app/.git" in known
+    assert all(f"{tmp_path}/{name}/app/.git" in known for name in names)
     assert known.count("[project]") == 1
 
 
 def test_a_folder_of_the_persons_in_the_store_is_synced_along(
-    project: Path, empty_remote: Path, git: Git, use: Callable[[str], Path], tmp_path: Path
+    empty_remote: Path, git: Git, use: Use
 ) -> None:
-    stores = []
-    for name in ("home", "work"):
-        folder = use(name)
-        git(folder, "clone", "-q", str(project), ".")
-        memory, _ = Memory.init(folder, home=True)
-        stores.append(memory)
-        if name == "home":
-            (memory.project.store / "images").mkdir()
-            (memory.project.store / "images/tea.png").write_bytes(b"\xff")
-            git(memory.project.store, "add", "-A")
-            identify(git, memory.project.store, name)
-            git(memory.project.store, "commit", "-qm", "a picture")
-        memory.sync(remote=str(empty_remote))
-    assert (stores[1].project.store / "images/tea.png").read_bytes() == b"\xff"
-    assert stores[0].sync().conflicts == []
+    home = Memory.init(use("home"), home=True)[0]
+    store = home.project.store
+    (store / "images").mkdir()
+    (store / "images/tea.png").write_bytes(b"\xff")
+    git(store, "add", "-A")
+    identify(git, store, "home")
+    git(store, "commit", "-qm", "a picture")
+    home.sync(remote=str(empty_remote))
+    work = Memory.init(use("work"), home=True)[0]
+    work.sync(remote=str(empty_remote))
+    assert (work.project.store / "images/tea.png").read_bytes() == b"\xff"
+    assert home.sync().conflicts == []
 
 
 def test_another_projects_memory_and_the_projects_own_remote_are_refused(
-    project: Path, empty_remote: Path, git: Git, use: Callable[[str], Path], tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    folder = use("home")
-    git(folder, "clone", "-q", str(project), ".")
-    memory, _ = Memory.init(folder, home=True)
+    empty_remote: Path, git: Git, use: Use, tmp_path: Path
+) -> None:
+    memory, _ = Memory.init(use("home"), home=True)
     with pytest.raises(RepositoryState, match="is the project's own repository"):
-        memory.sync(remote=str(project))
+        memory.sync(remote=str(tmp_path / "project.git"))
     memory.sync(remote=str(empty_remote))
-    other = use("other")
-    git(other, "init", "-q")
-    git(other, "-c", "user.name=o", "-c", "user.email=o@o", "commit", "-q", "--allow-empty", "-mx")
-    stranger, _ = Memory.init(other, home=True)
+    stranger = begin_another(git, use("other", empty=True))
     with pytest.raises(RepositoryState, match="holds the memory of another project"):
         stranger.sync(remote=str(empty_remote))
     assert stranger.git_state() == "ready"
 
 
 def test_in_a_project_without_a_store_the_persons_own_gets_no_remote(
-    project: Path, empty_remote: Path, git: Git, use: Callable[[str], Path], tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    folder = use("home")
-    add(Memory.around(folder).for_type("user"), "tea")
-    git(folder, "clone", "-q", str(project), ".")
-    assert main(["sync", "--remote", str(empty_remote)]) == 1
-    assert "`mdmemory init` first" in capsys.readouterr().err
+    empty_remote: Path, use: Use, tmp_path: Path, say: Say, fail: Say
+) -> None:
+    add(Memory.around(use("home")).for_type("user"), "tea")
+    assert "`mdmemory init` first" in fail("sync", "--remote", str(empty_remote))
     me = str(tmp_path / "home/mdmemory/me")
-    assert "Pushed" in ran(capsys, "--store", me, "sync", "--remote", str(empty_remote))
+    assert "Pushed" in say("--store", me, "sync", "--remote", str(empty_remote))
 
 
 def test_the_persons_own_store_is_synced_by_its_name_and_a_second_machine_gets_it(
-    empty_remote: Path, use: Callable[[str], Path], tmp_path: Path, git: Git,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    folder = use("home")
+    empty_remote: Path, use: Use, tmp_path: Path, git: Git, say: Say, fail: Say
+) -> None:
+    folder = use("home", empty=True)
     add(Memory.around(folder).for_type("user"), "tea")
-    git(folder, "init", "-q")
-    git(folder, "-c", "user.name=o", "-c", "user.email=o@o", "commit", "-q", "--allow-empty", "-mx")
-    Memory.init(folder, home=True)
+    begin_another(git, folder)
     me = str(tmp_path / "home/mdmemory/me")
-    hints = re.findall(r"`mdmemory (.*?) URL`", ran(capsys, "status"))
+    hints = re.findall(r"`mdmemory (.*?) URL`", say("status"))
     assert hints == ["sync --remote", f"--store {me} sync --remote"]
-    ran(capsys, *hints[1].split(), str(empty_remote))
-    use("work")
+    say(*hints[1].split(), str(empty_remote))
+    use("work", empty=True)
     me = str(tmp_path / "work/mdmemory/me")
     with pytest.raises(NoStore, match="is not there"):
         Memory.open(store=me)
-    assert "Fetched" in ran(capsys, "--store", me, "sync", "--remote", str(empty_remote))
-    assert "user-tea.md" in ran(capsys, "list")
-
-
-def test_no_store_is_made_for_another_name(
-    empty_remote: Path, use: Callable[[str], Path], tmp_path: Path
-) -> None:
-    use("work")
-    other = tmp_path / "work/mdmemory/mine"
-    assert main(["--store", str(other), "sync", "--remote", str(empty_remote)]) == 1
-    assert not other.parent.exists()
+    assert "Fetched" in say("--store", me, "sync", "--remote", str(empty_remote))
+    assert "user-tea.md" in say("list")
+    use("sofa", empty=True)
+    other = tmp_path / "sofa/mdmemory/mine"
+    fail("--store", str(other), "sync", "--remote", str(empty_remote))
+    assert not other.parent.exists(), "no store is made for another name"

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from machines import Machine, add, check_same, texts
 from moments import DIED, DONE, child, die, spread
 from pace import FULL, HUNG
+from projects import script
 
 from mdmemory import Memory
 from mdmemory.errors import GitFailed
@@ -197,6 +198,13 @@ def failed(memory: Memory) -> GitFailed:
     return caught.value
 
 
+def settled(one: Memory, two: Memory, git: Git) -> None:
+    """They sync in this order, and hold the same."""
+    one.sync()
+    two.sync()
+    check_same(one, two, git)
+
+
 def test_a_remote_that_is_gone_is_named(
     machines: tuple[Memory, Memory], empty_remote: Path, git: Git
 ) -> None:
@@ -204,9 +212,7 @@ def test_a_remote_that_is_gone_is_named(
     empty_remote.rename(empty_remote.with_name("elsewhere"))
     assert "could not fetch from origin" in failed(home).message
     empty_remote.with_name("elsewhere").rename(empty_remote)
-    home.sync()
-    work.sync()
-    check_same(home, work, git)
+    settled(home, work, git)
 
 
 def test_a_remote_that_was_made_anew_gets_all_of_it_again(
@@ -216,9 +222,7 @@ def test_a_remote_that_was_made_anew_gets_all_of_it_again(
     shutil.rmtree(empty_remote)
     git(empty_remote.parent, "init", "-q", "--bare", "-b", "main", empty_remote.name)
     assert home.sync().pushed > 0
-    work.sync()
-    home.sync()
-    check_same(home, work, git)
+    settled(work, home, git)
 
 
 def state_of(number: str) -> str:
@@ -235,10 +239,8 @@ def test_a_remote_that_hangs_is_left_with_all_that_was_started(
     machines: tuple[Memory, Memory], git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home, _ = machines
-    script = tmp_path / "ssh"
-    script.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep {HUNG:.0f}\n")
-    script.chmod(0o755)
-    monkeypatch.setenv("GIT_SSH_COMMAND", str(script))
+    ssh = script(tmp_path / "ssh", f"echo $$ > {tmp_path}/pid\nexec sleep {HUNG:.0f}")
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
     monkeypatch.setattr(persons_git, "PATIENCE", 2.0)
     git(home.project.store, "remote", "set-url", "origin", "ssh://example.invalid/notes")
     assert "git fetch did not end within 2 s" in failed(home).message
@@ -253,16 +255,12 @@ def test_a_remote_that_rejects_says_why(
     machines: tuple[Memory, Memory], empty_remote: Path, git: Git
 ) -> None:
     home, work = machines
-    hook = empty_remote / "hooks/pre-receive"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\necho this place is full >&2\nexit 1\n", encoding="utf-8")
-    hook.chmod(0o755)
+    hook = script(empty_remote / "hooks/pre-receive", "echo this place is full >&2\nexit 1")
     said = failed(home)
     assert "could not push to origin: remote: this place is full" in said.message
     hook.unlink()
     assert home.sync().pushed > 0
-    work.sync()
-    check_same(home, work, git)
+    settled(work, home, git)
 
 
 @pytest.fixture
@@ -292,9 +290,7 @@ def test_a_remote_that_wants_a_password_asks_nobody(
     machine: Machine, locked_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = machine("home")
-    asking = tmp_path / "ask"
-    asking.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\necho secret\n", encoding="utf-8")
-    asking.chmod(0o755)
+    asking = script(tmp_path / "ask", f"touch {tmp_path}/asked\necho secret")
     monkeypatch.setenv("GIT_ASKPASS", str(asking))
     monkeypatch.setenv("SSH_ASKPASS", str(asking))
     with pytest.raises(GitFailed, match="could not read Username"):
@@ -315,19 +311,14 @@ def test_a_remote_that_is_ahead_each_time_is_named_at_last(
     branch = git(home.project.store, "symbolic-ref", "--short", "HEAD").strip()
     git(tmp_path, "clone", "-q", "-b", branch, home.remote() or "", "other")
     # just before each push of home's, somebody else pushes
-    hook = home.project.store / ".git/hooks/pre-push"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(
-        f"#!/bin/sh\nunset GIT_DIR GIT_PREFIX\ncd {other} && git pull -q &&\n"
+    hook = script(
+        home.project.store / ".git/hooks/pre-push",
+        f"unset GIT_DIR GIT_PREFIX\ncd {other} && git pull -q &&\n"
         "echo $$ >> user-other.md && git add . &&\n"
-        "git -c user.name=o -c user.email=o@o commit -qm other && git push -q\n",
-        encoding="utf-8",
+        "git -c user.name=o -c user.email=o@o commit -qm other && git push -q",
     )
-    hook.chmod(0o755)
     said = failed(home)
     assert "was ahead again each of 3 times" in said.message
     assert said.hint == "Run `mdmemory sync` again."
     hook.unlink()
-    home.sync()
-    work.sync()
-    check_same(home, work, git)
+    settled(home, work, git)
