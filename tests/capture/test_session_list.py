@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import BeginStore
 
+from mdmemory import Memory
 from mdmemory.cli import main
 
 DATA = Path(__file__).parent / "data"
 CLAUDE = "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001"
 Git = Callable[..., str]
+Patch = pytest.MonkeyPatch
 
 
 class Bench:
@@ -31,6 +34,9 @@ class Bench:
         """The JSON that a command answers."""
         assert main([*words, "--json"]) == code
         return json.loads(self._capsys.readouterr().out)
+
+    def ids(self, *words: str, code: int = 0) -> list[str]:
+        return [row["id"] for row in self.ask("session", *words, code=code)]
 
     def tell(self, *words: str, code: int = 0) -> str:
         """All that a command says to a person."""
@@ -49,13 +55,18 @@ class Bench:
             connection.execute(
                 "INSERT INTO session VALUES (?, 'p', ?, 's', ?, ?, '1', 0, ?, NULL)", row
             )
-            for n, text in enumerate(said, 1):
-                message = f"msg_{id}_{n}"
-                row = (message, id, json.dumps({"role": "user", "time": {"created": n}}))
-                connection.execute("INSERT INTO message VALUES (?, ?, 0, 0, ?)", row)
-                part = json.dumps({"type": "text", "text": text})
-                row = (f"prt_{n}_{message}", message, id, part)
-                connection.execute("INSERT INTO part VALUES (?, ?, ?, 0, 0, ?)", row)
+        for n, text in enumerate(said, 1):
+            self.say(id, n, text)
+
+    def say(self, session: str, n: int, text: str) -> None:
+        """One more turn of the user."""
+        message, role = f"msg_{session}_{n}", {"role": "user", "time": {"created": n}}
+        with closing(sqlite3.connect(self.database)) as connection, connection:
+            row = (message, session, json.dumps(role))
+            connection.execute("INSERT INTO message VALUES (?, ?, 0, 0, ?)", row)
+            part = json.dumps({"type": "text", "text": text})
+            row = (f"prt_{n}_{message}", message, session, part)
+            connection.execute("INSERT INTO part VALUES (?, ?, ?, 0, 0, ?)", row)
 
     def session_of_claude(self, folder: Path, name: str = CLAUDE) -> Path:
         """The sample session of Claude Code, begun in `folder`."""
@@ -69,46 +80,47 @@ class Bench:
 
 @pytest.fixture
 def bench(
-    repository: Path, empty_home: Path, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    begin_store: BeginStore, repository: Path, empty_home: Path,
+    capsys: pytest.CaptureFixture[str], monkeypatch: Patch,
 ) -> Bench:  # fmt: skip
+    begin_store()
     monkeypatch.chdir(repository)
-    assert main(["init", "--shared"]) == 0
-    capsys.readouterr()
     return Bench(repository, empty_home, capsys)
 
 
 def test_the_sessions_of_both_hosts_are_listed_newest_first(bench: Bench) -> None:
-    bench.opencode("ses_old", bench.root, "one", at=1_780_000_000_000, title="Old")
-    bench.opencode("ses_new", bench.root, "one", "two", at=1_790_000_000_000)
+    bench.opencode("ses_old", bench.root, "Fix it\nand more", at=1_780_000_000_000, title="")
+    title = "a\x1b[2J\n\u202eb"  # which takes over no terminal
+    bench.opencode("ses_new", bench.root, "one", "two", at=1_790_000_000_000, title=title)
     bench.session_of_claude(bench.root)
+    names = ("id", "title", "time", "source", "turns", "read")
     assert bench.ask("session") == [
-        {"id": "ses_new", "title": "A talk", "time": "2026-09-21T14:13:20+00:00",
-         "source": "opencode", "turns": 2, "read": 0},
-        {"id": CLAUDE, "title": "Fix the flaky date test", "time": "2026-06-01T09:00:28+00:00",
-         "source": "claude", "turns": 6, "read": 0},
-        {"id": "ses_old", "title": "Old", "time": "2026-05-28T20:26:40+00:00",
-         "source": "opencode", "turns": 1, "read": 0},
-    ]  # fmt: skip
+        dict(zip(names, row, strict=True))
+        for row in (
+            ("ses_new", title, "2026-09-21T14:13:20+00:00", "opencode", 2, 0),
+            (CLAUDE, "Fix the flaky date test", "2026-06-01T09:00:28+00:00", "claude", 6, 0),
+            ("ses_old", "Fix it", "2026-05-28T20:26:40+00:00", "opencode", 1, 0),
+        )
+    ]
     lines = bench.tell("session").splitlines()
     assert lines[0].startswith("2026-09-21 14:13  OpenCode     ses_new  2 turns, 2 unread")
+    assert lines[0].endswith("  a[2J b")
     assert lines[-1] == "Read one: `mdmemory extract --session ID`."
 
 
 def test_only_this_projects_sessions_are_listed(bench: Bench, tmp_path: Path) -> None:
-    (bench.root / "sub").mkdir()
-    for n, folder in enumerate((
-        bench.root, bench.root / "sub", bench.root / "gone", tmp_path, f"{bench.root}-2", "/",
-        ".", "", "\0",
-    )):  # fmt: skip
+    root = bench.root
+    (root / "sub").mkdir()
+    others = (tmp_path, f"{root}-2", "/", ".", "", "\0")
+    for n, folder in enumerate((root, root / "sub", root / "gone", *others)):
         bench.opencode(f"ses_{n}", folder, "hello", at=9 - n)
-    for folder in (bench.root / "sub", tmp_path, Path(f"{bench.root}-2")):
+    for folder in (root / "sub", tmp_path, Path(f"{root}-2")):
         bench.session_of_claude(folder)
-    assert [row["id"] for row in bench.ask("session")] == [CLAUDE, "ses_0", "ses_1", "ses_2"]
+    assert bench.ids() == [CLAUDE, "ses_0", "ses_1", "ses_2"]
 
 
 def test_the_sessions_of_other_worktrees_are_listed_even_when_these_are_gone(
-    bench: Bench, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, tmp_path: Path, git: Git, monkeypatch: Patch
 ) -> None:
     for name in ("one", "two"):
         git(bench.root, "worktree", "add", "-q", str(tmp_path / name))
@@ -117,7 +129,7 @@ def test_the_sessions_of_other_worktrees_are_listed_even_when_these_are_gone(
     shutil.rmtree(tmp_path / "two")
     for folder in (bench.root, tmp_path / "one"):
         monkeypatch.chdir(folder)
-        assert {row["id"] for row in bench.ask("session")} == {"ses_main", "ses_one", "ses_two"}
+        assert {*bench.ids()} == {"ses_main", "ses_one", "ses_two"}
 
 
 def test_sub_agents_own_sessions_and_empty_ones_are_not_listed(bench: Bench) -> None:
@@ -127,7 +139,7 @@ def test_sub_agents_own_sessions_and_empty_ones_are_not_listed(bench: Bench) -> 
     bench.opencode("ses_4", bench.root)
     file = bench.session_of_claude(bench.root, "agent-1")
     file.with_name("empty.jsonl").write_text("", encoding="utf-8")
-    assert [row["id"] for row in bench.ask("session")] == ["ses_1"]
+    assert bench.ids() == ["ses_1"]
 
 
 def test_a_machine_without_hosts_has_no_sessions(bench: Bench) -> None:
@@ -140,14 +152,13 @@ def test_a_host_that_cannot_be_read_hides_no_other(bench: Bench) -> None:
     bench.session_of_claude(bench.root)
     bench.database.parent.mkdir(parents=True)
     bench.database.write_bytes(b"damaged")
-    assert [row["id"] for row in bench.ask("session", code=1)] == [CLAUDE]
-    assert "OpenCode's sessions cannot be listed. opencode.db is damaged" in bench.tell(
-        "session", code=1
-    )
+    assert bench.ids(code=1) == [CLAUDE]
+    said = "OpenCode's sessions cannot be listed. opencode.db is damaged"
+    assert said in bench.tell("session", code=1)
 
 
 def test_the_hosts_own_variables_say_where_they_keep_their_sessions(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     bench.opencode("ses_1", bench.root, "hello")
     bench.session_of_claude(bench.root)
@@ -157,26 +168,23 @@ def test_the_hosts_own_variables_say_where_they_keep_their_sessions(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("OPENCODE_DB", "other.db")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
-    assert len(bench.ask("session")) == 2
+    assert len(bench.ids()) == 2
 
 
 def test_a_session_is_found_where_the_project_lay_before_it_was_moved(
     repository: Path, empty_home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: Patch,
 ) -> None:  # fmt: skip
-    monkeypatch.chdir(repository)
-    assert main(["init"]) == 0
+    Memory.init(repository, home=True)
     bench = Bench(repository, empty_home, capsys)
     bench.session_of_claude(repository)
     bench.opencode("ses_1", repository / "src", "hello")
     repository.rename(tmp_path / "moved")
     monkeypatch.chdir(tmp_path / "moved")
-    capsys.readouterr()
-    assert main(["status"]) == 0
-    capsys.readouterr()
-    assert {row["id"] for row in bench.ask("session")} == {CLAUDE, "ses_1"}
+    bench.tell("status")
+    assert {*bench.ids()} == {CLAUDE, "ses_1"}
     repository.mkdir()  # whatever lies there now may be another's
-    assert bench.ask("session") == []
+    assert bench.ids() == []
 
 
 def test_other_projects_are_listed_and_read_only_when_they_are_asked_for(
@@ -184,8 +192,8 @@ def test_other_projects_are_listed_and_read_only_when_they_are_asked_for(
 ) -> None:
     bench.opencode("ses_1", tmp_path / "other", "remember: theirs is a heron")
     bench.session_of_claude(tmp_path / "other")
-    assert bench.ask("session") == []
-    assert len(bench.ask("session", "--all-projects")) == 2
+    assert bench.ids() == []
+    assert len(bench.ids("--all-projects")) == 2
     for session in ("ses_1", CLAUDE):
         said = bench.tell("extract", "--session", session, code=1)
         assert "belongs to another project" in said
@@ -197,61 +205,44 @@ def test_other_projects_are_listed_and_read_only_when_they_are_asked_for(
 def test_the_newest_hundred_are_listed_and_the_rest_is_told_of(bench: Bench) -> None:
     for number in range(102):
         bench.opencode(f"ses_{number}", bench.root, "hello", at=number + 1)
-    assert len(bench.ask("session")) == 100
+    assert len(bench.ids()) == 100
     assert "These are the newest 100; `mdmemory session --all`" in bench.tell("session")
-    assert len(bench.ask("session", "--all")) == 102
-
-
-def test_a_session_without_a_title_shows_what_was_said_first(bench: Bench) -> None:
-    bench.opencode("ses_1", bench.root, "Fix the tests\nand more", title="")
-    assert bench.ask("session")[0]["title"] == "Fix the tests"
-
-
-def test_a_title_cannot_take_over_the_terminal(bench: Bench) -> None:
-    bench.opencode("ses_1", bench.root, "hello", title="a\x1b[2J\n\u202eb")
-    assert bench.tell("session").split("\n")[0].endswith("  a[2J b")
+    assert len(bench.ids("--all")) == 102
 
 
 # --- extract --session -------------------------------------------------------------------------
 
 
 def test_a_session_is_read_from_the_database_once_and_then_on(bench: Bench) -> None:
+    extract = ("extract", "--session", "ses_1")
     bench.opencode("ses_1", bench.root, "remember: deploys go out on Tuesdays", "thanks")
-    done = bench.ask("extract", "--session", "ses_1")
-    assert done["added"] == ["project-deploys-go-out-on-tuesdays.md"]
+    assert bench.ask(*extract)["added"] == ["project-deploys-go-out-on-tuesdays.md"]
     assert [row["read"] for row in bench.ask("session")] == [2]
-    assert bench.ask("extract", "--session", "ses_1")["added"] == []
-    with closing(sqlite3.connect(bench.database)) as connection, connection:
-        connection.execute(
-            "INSERT INTO message VALUES ('msg_z', 'ses_1', 0, 0, ?)",
-            ('{"role": "user", "time": {"created": 9}}',),
-        )
-        text = '{"type":"text","text":"remember: the changelog is written by hand"}'
-        connection.execute("INSERT INTO part VALUES ('p', 'msg_z', 'ses_1', 0, 0, ?)", (text,))
+    assert bench.ask(*extract)["added"] == []
+    bench.say("ses_1", 9, "remember: the changelog is written by hand")
     assert [(row["turns"], row["read"]) for row in bench.ask("session")] == [(3, 2)]
-    done = bench.ask("extract", "--session", "ses_1")
-    assert done["added"] == ["project-the-changelog-is-written-by.md"]
+    assert bench.ask(*extract)["added"] == ["project-the-changelog-is-written-by.md"]
 
 
-def test_a_session_of_claude_is_read_from_its_file(bench: Bench) -> None:
+FORMS = {"--session": CLAUDE, "--transcript": "plain.txt", "--transcript=": "claude.jsonl"}
+
+
+@pytest.mark.parametrize(("option", "name"), FORMS.items())
+def test_a_session_is_read_from_its_file_and_a_transcript_may_be_of_any_kind(
+    bench: Bench, option: str, name: str
+) -> None:
     bench.session_of_claude(bench.root)
-    assert bench.ask("extract", "--session", CLAUDE)["added"] == [
-        "project-tests-run-with-tz-utc.md",
-        "project-deploys-are-listed-at-https.md",
-        "me/user-我喜欢简短回答.md",
-    ]
-    assert [row["read"] for row in bench.ask("session")] == [6]
-
-
-@pytest.mark.parametrize("name", ["plain.txt", "claude.jsonl"])
-def test_a_transcript_may_be_of_any_kind(bench: Bench, name: str) -> None:
-    done = bench.ask("extract", "--transcript", str(DATA / name))
-    assert "project-tests-run-with-tz-utc.md" in done["added"]
-    assert bench.ask("extract", "--transcript", str(DATA / name))["added"] == []
+    words = ("extract", option.strip("="), name if name == CLAUDE else str(DATA / name))
+    added = bench.ask(*words)["added"]
+    assert "project-tests-run-with-tz-utc.md" in added
+    assert bench.ask(*words)["added"] == []
+    if name == CLAUDE:
+        assert added[1:] == ["project-deploys-are-listed-at-https.md", "me/user-我喜欢简短回答.md"]
+        assert [row["read"] for row in bench.ask("session")] == [6]
 
 
 def test_a_session_that_is_deleted_while_extract_waits_loses_nothing(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: Patch
 ) -> None:
     bench.opencode("ses_1", bench.root, "remember: deploys go out on Tuesdays")
     waited: list[float] = []
@@ -267,24 +258,15 @@ def test_a_session_that_is_deleted_while_extract_waits_loses_nothing(
     assert done["added"] == ["project-deploys-go-out-on-tuesdays.md"]
 
 
-@pytest.mark.parametrize("words", [(), ("--transcript", "a.json", "--session", "ses_1")])
-def test_extract_wants_either_a_transcript_or_a_session(
-    bench: Bench, words: tuple[str, ...]
-) -> None:
-    said = bench.tell("extract", *words, code=2)
-    assert "Name one session: --transcript FILE or --session ID" in said
-
-
-@pytest.mark.parametrize("seconds", ["-1", "x", "nan", "inf", "1e9"])
-def test_a_time_that_is_none_is_refused(bench: Bench, seconds: str) -> None:
-    said = bench.tell("extract", "--session", "ses_1", "--after", seconds, code=2)
-    assert "not a number from 0 to 3600" in said
-
-
-def test_a_session_that_is_not_there_is_one_sentence(bench: Bench) -> None:
-    said = bench.tell("extract", "--session", "ses_gone", code=1)
-    assert said == (
-        "mdmemory: There is no session ses_gone. `mdmemory session` shows those of this project.\n"
-    )
-    bench.opencode("ses_1", bench.root, "hello")
-    assert bench.tell("extract", "--session", "ses_gone", code=1) == said
+def test_what_names_no_session_to_extract_is_one_sentence(bench: Bench) -> None:
+    for words in ((), ("--transcript", "a.json", "--session", "ses_1")):
+        said = bench.tell("extract", *words, code=2)
+        assert "Name one session: --transcript FILE or --session ID" in said
+    for seconds in ("-1", "x", "nan", "inf", "1e9"):
+        said = bench.tell("extract", "--session", "ses_1", "--after", seconds, code=2)
+        assert "not a number from 0 to 3600" in said
+    for session in ("ses_1", "ses_2"):
+        said = bench.tell("extract", "--session", "ses_gone", code=1).removeprefix("mdmemory: ")
+        missing = "There is no session ses_gone. `mdmemory session` shows those of this project.\n"
+        assert said == missing
+        bench.opencode(session, bench.root, "hello")
