@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
-from projects import git, tip
+from projects import commit_all, git, tip
 
 from mdmemory.errors import GitFailed
 from mdmemory.git import repositories
@@ -28,6 +28,12 @@ def own(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def old(repository: Path, store: Path) -> Path:
+    """The project's repository, with a store in it."""
+    return repository
+
+
+@pytest.fixture
 def take(repository: Path, own: Path) -> Take:
     """`take()` carries the history of notes/memory in `repository` to `own`."""
 
@@ -41,73 +47,63 @@ def take(repository: Path, own: Path) -> Take:
 
 
 def carry_from(repository: Path, own: Path, folder: str = "notes/memory") -> Carried:
-    old, new = repositories.find(repository), repositories.find(own)
-    assert old is not None
-    assert new is not None
-    return carry(History(old, repository / folder), new)
+    return carry(
+        History(repositories.find(repository), repository / folder), repositories.find(own)
+    )
 
 
 def commit(repository: Path, message: str, **files: str | None) -> str:
     for name, text in files.items():
         path = repository / name.replace("__", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
-        if text is None:
-            path.unlink()
-        else:
-            path.write_text(text)
-    git(repository, "add", "-A")
-    git(repository, "commit", "-q", "--allow-empty", "-m", message)
-    return tip(repository)
+        path.unlink() if text is None else path.write_text(text)
+    return commit_all(repository, message)
 
 
 def test_authors_dates_messages_and_trailers_stay_and_code_does_not_come(
-    repository: Path, store: Path, own: Path, take: Take
+    old: Path, own: Path, take: Take
 ) -> None:
-    commit(repository, "code alone", src="1")
-    commit(repository, "both\n\nMemory-Id: m-1", src="2", notes__memory__a="one")
-    git(repository, "commit", "-q", "--amend", "--no-edit", "--author=Zoë <z@x>",
+    commit(old, "code alone", src="1")
+    commit(old, "both\n\nMemory-Id: m-1", src="2", notes__memory__a="one")
+    git(old, "commit", "-q", "--amend", "--no-edit", "--author=Zoë <z@x>",
         "--date=2020-01-02T03:04:05+0530")  # fmt: skip
-    commit(repository, "memory: remove a", notes__memory__a=None)
+    commit(old, "memory: remove a", notes__memory__a=None)
     assert take().head == tip(own)
-    assert git(own, "log", TOLD) == git(repository, "log", TOLD, "--", "notes/memory")
-    assert tip(own, "HEAD^{tree}") == tip(repository, "HEAD:notes/memory")
+    assert git(own, "log", TOLD) == git(old, "log", TOLD, "--", "notes/memory")
+    assert tip(own, "HEAD^{tree}") == tip(old, "HEAD:notes/memory")
     assert git(own, "ls-tree", "-r", "--name-only", "HEAD~1").split()[0] == "a"
     assert "src" not in git(own, "log", "--name-only", "--format=")
 
 
 def test_a_side_whose_notes_were_not_taken_is_still_in_the_history(
-    repository: Path, store: Path, own: Path, take: Take
+    old: Path, own: Path, take: Take
 ) -> None:
-    git(repository, "switch", "-q", "-c", "side")
-    commit(repository, "thrown away later", notes__memory__side="s")
-    git(repository, "switch", "-q", "main")
-    commit(repository, "on main", notes__memory__main="m")
-    git(repository, "merge", "-q", "-s", "ours", "-m", "ours", "side")
+    git(old, "switch", "-q", "-c", "side")
+    commit(old, "thrown away later", notes__memory__side="s")
+    git(old, "switch", "-q", "main")
+    commit(old, "on main", notes__memory__main="m")
+    git(old, "merge", "-q", "-s", "ours", "-m", "ours", "side")
     take()
     assert git(own, "rev-list", "--merges", "--count", "HEAD").strip() == "1"
     assert {"thrown away later", "on main"} <= {*git(own, "log", "--format=%s").split("\n")}
 
 
-def test_the_history_begins_where_the_folder_got_its_name(
-    repository: Path, store: Path, own: Path, take: Take
-) -> None:
-    git(repository, "mv", "notes/memory", "kept")
-    commit(repository, "the store moves")
-    commit(repository, "another", kept__b="b")
+def test_the_history_begins_where_the_folder_got_its_name(old: Path, own: Path, take: Take) -> None:
+    git(old, "mv", "notes/memory", "kept")
+    commit(old, "the store moves")
+    commit(old, "another", kept__b="b")
     take("kept")
     assert git(own, "log", "--format=%s").splitlines() == ["another", "the store moves"]
-    assert git(own, "show", "HEAD~1:user-name.md") == git(
-        repository, "show", "HEAD:kept/user-name.md"
-    )
+    assert git(own, "show", "HEAD~1:user-name.md") == git(old, "show", "HEAD:kept/user-name.md")
 
 
 def test_a_message_that_names_another_commit_names_it_as_it_is_called_now(
-    repository: Path, store: Path, own: Path, take: Take
+    old: Path, own: Path, take: Take
 ) -> None:
-    first = commit(repository, "memory: a", notes__memory__a="1")
-    code = commit(repository, "code", src="1")
+    first = commit(old, "memory: a", notes__memory__a="1")
+    code = commit(old, "code", src="1")
     said = f"back\n\nThis reverts commit {first}.\n\nSee {code}.\n\nMemory-Checkpoint: {first[:9]}"
-    commit(repository, said, notes__memory__a=None)
+    commit(old, said, notes__memory__a=None)
     now = take().new[first]
     message = git(own, "log", "-1", "--format=%B")
     assert message == said.replace(first, now).replace(first[:9], now[:9]) + "\n\n"
@@ -115,40 +111,36 @@ def test_a_message_that_names_another_commit_names_it_as_it_is_called_now(
     assert history.list_undone() == {now}
 
 
-def test_a_signature_stays_behind_and_is_counted(
-    repository: Path, store: Path, own: Path, take: Take
-) -> None:
-    raw = git(repository, "cat-file", "commit", "HEAD")
+def test_a_signature_stays_behind_and_is_counted(old: Path, own: Path, take: Take) -> None:
+    raw = git(old, "cat-file", "commit", "HEAD")
     signed = raw.replace("\n\n", "\ngpgsig -----BEGIN\n \n line\n -----END\n\n", 1)
-    id = git(repository, "hash-object", "-t", "commit", "-w", "--stdin", text=signed).strip()
-    git(repository, "reset", "-q", "--soft", id)
+    id = git(old, "hash-object", "-t", "commit", "-w", "--stdin", text=signed).strip()
+    git(old, "reset", "-q", "--soft", id)
     assert take().signed == 1
     assert "gpgsig" not in git(own, "cat-file", "commit", "HEAD")
     git(own, "fsck", "--strict")
 
 
-def test_a_message_in_another_encoding_keeps_its_bytes(
-    repository: Path, store: Path, own: Path, take: Take
-) -> None:
-    (store / "c").write_text("c")
-    git(repository, "add", ".")
+def test_a_message_in_another_encoding_keeps_its_bytes(old: Path, own: Path, take: Take) -> None:
+    (old / "notes/memory/c").write_text("c")
+    git(old, "add", ".")
     words = ["git", "-c", "i18n.commitEncoding=latin-1", "commit", "-q", "-F-"]
-    subprocess.run(words, cwd=repository, input="Käse".encode("latin-1"), check=True, timeout=HUNG)
+    subprocess.run(words, cwd=old, input="Käse".encode("latin-1"), check=True, timeout=HUNG)
     take()
     assert git(own, "log", "-1", "--encoding=UTF-8", "--format=%s") == "Käse\n"
 
 
 def test_notes_of_another_branch_are_on_a_branch_of_their_own(
-    repository: Path, store: Path, own: Path, take: Take
+    old: Path, own: Path, take: Take
 ) -> None:
-    git(repository, "branch", "old")
-    git(repository, "switch", "-q", "-c", "team/idea")
-    commit(repository, "an idea", notes__memory__idea="i")
-    git(repository, "switch", "-q", "main")
-    git(repository, "switch", "-q", "-c", "code")
-    commit(repository, "code", src="1")
-    git(repository, "switch", "-q", "main")
-    commit(repository, "on main", notes__memory__main="m")
+    git(old, "branch", "old")
+    git(old, "switch", "-q", "-c", "team/idea")
+    commit(old, "an idea", notes__memory__idea="i")
+    git(old, "switch", "-q", "main")
+    git(old, "switch", "-q", "-c", "code")
+    commit(old, "code", src="1")
+    git(old, "switch", "-q", "main")
+    commit(old, "on main", notes__memory__main="m")
     assert [*take().refs] == [f"{FROM}team/idea"]
     assert git(own, "show", "from/team/idea:idea") == "i"
 
@@ -162,23 +154,19 @@ def test_a_store_in_no_commit_and_a_branch_without_any_have_no_history(
     assert take().head is None
 
 
-def test_a_shallow_clone_gives_what_it_has(
-    repository: Path, store: Path, own: Path, tmp_path: Path
-) -> None:
+def test_a_shallow_clone_gives_what_it_has(old: Path, own: Path, tmp_path: Path) -> None:
     for number in range(4):
-        commit(repository, f"change {number}", notes__memory__n=str(number))
+        commit(old, f"change {number}", notes__memory__n=str(number))
     clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", "--depth=2", f"file://{repository}", str(clone))
+    git(tmp_path, "clone", "-q", "--depth=2", f"file://{old}", str(clone))
     assert carry_from(clone, own).is_shallow
     assert git(own, "log", "--format=%s").split() == "change 3 change 2".split()
     git(own, "fsck", "--strict")
 
 
-def test_a_repository_that_lacks_bytes_is_refused(
-    repository: Path, store: Path, own: Path, take: Take
-) -> None:
-    blob = tip(repository, "HEAD:notes/memory/user-name.md")
-    os.unlink(repository / ".git" / "objects" / blob[:2] / blob[2:])
+def test_a_repository_that_lacks_bytes_is_refused(old: Path, own: Path, take: Take) -> None:
+    blob = tip(old, "HEAD:notes/memory/user-name.md")
+    os.unlink(old / ".git" / "objects" / blob[:2] / blob[2:])
     with pytest.raises(GitFailed):
         take()
 

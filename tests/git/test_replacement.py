@@ -123,13 +123,9 @@ def test_a_note_that_is_replaced_is_there_at_every_moment(
         return looked
 
     with monkeypatch.context() as patch:
-        for place, name in (
-            (os, "rename"),
-            (os, "link"),
-            (os, "unlink"),
-            (replacement, "exchange_files"),
-        ):
-            patch.setattr(place, name, looking(getattr(place, name)))
+        for name in ("rename", "link", "unlink"):
+            patch.setattr(os, name, looking(getattr(os, name)))
+        patch.setattr(replacement, "exchange_files", looking(replacement.exchange_files))
         assert finish(tmp_path, move) == {}
     assert len(seen) >= 2
     assert all(seen)
@@ -149,9 +145,8 @@ def test_text_that_comes_back_after_we_are_done_is_a_persons(tmp_path: Path) -> 
         (tmp_path / "x.md").write_bytes(OLD)
         move = planned(tmp_path, WAYS[way])
         assert finish(tmp_path, move) == {}
-        (tmp_path / "x.md").write_bytes(
-            OLD
-        )  # `git checkout HEAD~1 -- x.md`, before the journal goes
+        # `git checkout HEAD~1 -- x.md`, before the journal goes
+        (tmp_path / "x.md").write_bytes(OLD)
         assert finish(tmp_path, move) == {"x.md": replacement.CHANGED}
         assert look(tmp_path) == {"x.md": OLD}
 
@@ -160,7 +155,7 @@ def test_an_editor_that_saves_just_before_we_put_the_file_aside_has_it_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.md"
-    rename, exchange = os.rename, replacement.exchange_files  # type: ignore[attr-defined]
+    rename, exchange = os.rename, replacement.exchange_files
 
     def saved(old: Path, new: Path) -> None:
         if old == path:
@@ -182,28 +177,21 @@ def test_an_editor_that_saves_just_before_we_put_the_file_aside_has_it_back(
         assert look(tmp_path) == {"x.md": MINE}
 
 
-def test_an_editor_that_had_the_old_file_open_keeps_what_it_saves(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["replace", "remove"])
+def test_an_editor_that_had_the_old_file_open_keeps_what_it_saves(way: str, tmp_path: Path) -> None:
     path = tmp_path / "x.md"
     path.write_bytes(OLD)
-    move = planned(tmp_path, WAYS["replace"])
+    move = planned(tmp_path, WAYS[way])
     with path.open("r+b") as editor:
         replacement.install_all(tmp_path, [move])
         editor.write(LATE)
     told = replacement.settle(tmp_path, move)
-    assert told
-    assert look(tmp_path) == {"x.md": NEW, move.aside: LATE}
-    assert move.aside in told
-
-
-def test_an_editor_that_saves_into_a_removed_file_has_it_back(tmp_path: Path) -> None:
-    path = tmp_path / "x.md"
-    path.write_bytes(OLD)
-    move = planned(tmp_path, WAYS["remove"])
-    with path.open("r+b") as editor:
-        replacement.install_all(tmp_path, [move])
-        editor.write(LATE)
-    assert replacement.settle(tmp_path, move) == replacement.CHANGED
-    assert look(tmp_path) == {"x.md": LATE}
+    if way == "replace":
+        assert look(tmp_path) == {"x.md": NEW, move.aside: LATE}
+        assert move.aside in told
+    else:  # where it stood it is back
+        assert look(tmp_path) == {"x.md": LATE}
+        assert told == replacement.CHANGED
 
 
 def test_permissions_stay_what_they_were(tmp_path: Path) -> None:
@@ -242,16 +230,15 @@ def test_what_a_dead_process_prepared_is_swept_and_nothing_else(tmp_path: Path) 
 def test_a_full_disk_is_one_sentence_and_the_next_start_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def full(*words: object) -> None:
+        raise OSError(28, "No space left on device")
+
     (tmp_path / "x.md").write_bytes(OLD)
     move = planned(tmp_path, WAYS["replace"])
     with monkeypatch.context() as patch:
-        patch.setattr(os, "link", _full)
-        patch.setattr(os, "rename", _full)
+        for name in ("link", "rename"):
+            patch.setattr(os, name, full)
         with pytest.raises(MdmemoryError, match="not every file could follow"):
             finish(tmp_path, move)
     assert finish(tmp_path, move) == {}
     assert look(tmp_path) == {"x.md": NEW}
-
-
-def _full(*words: object) -> None:
-    raise OSError(28, "No space left on device")
