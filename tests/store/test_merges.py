@@ -7,8 +7,8 @@ is one, on the note alone. Without `merge=union` some of the quick cases fail.
 """
 
 import json
-import subprocess
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pace import FULL, HUNG, sample, scaled
+from pace import FULL, sample, scaled
+from projects import commit_all, git
 
 from mdmemory import Memory
 from mdmemory.compact.guards import check
@@ -28,7 +29,7 @@ from mdmemory.note.note import Note, parse
 from mdmemory.store.note_links import own_keys, unite_notes
 from mdmemory.store.store import StoredNote
 
-Git = Callable[..., str]
+Clone = Callable[..., tuple[Memory, Memory]]
 Change = Callable[[Memory, str], object]
 INSIDE = "notes/memory/"
 
@@ -120,57 +121,48 @@ def index_of(memory: Memory) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[bool, Path]]:
-    """Two remotes to be copied: with MEMORY.md tracked, and ignored."""
+def clones(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
+    """A remote and two clones of it, to be copied: with MEMORY.md tracked, and ignored."""
     made = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
-        for tracked in (True, False):
-            folder = tmp_path_factory.mktemp("remote")
-            run(folder, "init", "-q", "-b", "main", "first")
-            first = identify(folder / "first")
-            if not tracked:
-                (first / "mdmemory.toml").write_text(
-                    'store = "notes/memory"\n[index]\ntracked = false\n', encoding="utf-8"
-                )
-                run(first, "add", "-A")
-                run(first, "commit", "-qm", "settings")
-            Memory.init(first)
-            for side in ("home", "work"):
-                seed(opened(first), side)
-            run(first, "add", "-A")
-            run(first, "commit", "-q", "-m", "by hand")
-            opened(first).index()
-            run(first, "commit", "-q", "--allow-empty", "-am", "index")
-            run(folder, "clone", "-q", "--bare", "first", "remote")
-            made[tracked] = folder / "remote"
-        yield made
+    for tracked in (True, False):
+        folder = made[tracked] = tmp_path_factory.mktemp("clones")
+        git(folder, "init", "-q", "-b", "main", "first")
+        first = identify(folder / "first")
+        if not tracked:
+            text = 'store = "notes/memory"\n[index]\ntracked = false\n'
+            (first / "mdmemory.toml").write_text(text, encoding="utf-8")
+            commit_all(first)
+        Memory.init(first)
+        for side in ("home", "work"):
+            seed(opened(first), side)
+        commit_all(first, "by hand")
+        opened(first).index()
+        commit_all(first, "index")
+        git(folder, "clone", "-q", "--bare", "first", "remote")
+        for name in ("home", "work"):
+            git(folder, "clone", "-q", "remote", name)
+            identify(folder / name)
+    return made
 
 
-def run(folder: Path, *words: str) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(folder), *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=HUNG,
-    )
-    assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}{done.stdout}"
-    return done.stdout
+@pytest.fixture
+def clone(clones: dict[bool, Path], tmp_path: Path) -> Clone:
+    """`clone()` gives two clones of a remote of their own, home and work."""
+
+    def copy(name: str = "clones", tracked: bool = True) -> tuple[Memory, Memory]:
+        folder = tmp_path / name
+        shutil.copytree(clones[tracked], folder, symlinks=True)
+        for side in ("home", "work"):
+            git(folder / side, "remote", "set-url", "origin", str(folder / "remote"))
+        return opened(folder / "home"), opened(folder / "work")
+
+    return copy
 
 
 def identify(folder: Path) -> Path:
-    run(folder, "config", "user.name", "A Person")
-    run(folder, "config", "user.email", "person@example.com")
+    git(folder, "config", "user.name", "A Person")
+    git(folder, "config", "user.email", "person@example.com")
     return folder
-
-
-def clone_twice(remote: Path, folder: Path, *options: str) -> tuple[Memory, Memory]:
-    run(folder, "clone", "-q", "--bare", str(remote), "remote")
-    for name in ("home", "work"):
-        run(folder, "clone", "-q", *options, "remote", name)
-        identify(folder / name)
-    return opened(folder / "home"), opened(folder / "work")
 
 
 JOIN = {
@@ -182,11 +174,11 @@ JOIN = {
 
 def join(home: Memory, work: Memory, way: str) -> None:
     """Home pushes, work takes it in and pushes, home pulls: by plain git alone."""
-    run(home.project.root, "push", "-q")
+    git(home.project.root, "push", "-q")
     for words in JOIN[way]:
-        run(work.project.root, *words)
-    run(work.project.root, "push", "-q")
-    run(home.project.root, "pull", "-q", "--ff-only")
+        git(work.project.root, *words)
+    git(work.project.root, "push", "-q")
+    git(home.project.root, "pull", "-q", "--ff-only")
 
 
 def check_same(home: Memory, work: Memory) -> None:
@@ -195,49 +187,43 @@ def check_same(home: Memory, work: Memory) -> None:
 
 
 @pytest.mark.parametrize("kind", REVERTED)
-def test_git_revert_takes_back_each_kind_of_commit_byte_for_byte(
-    remote: dict[bool, Path], tmp_path: Path, kind: str
-) -> None:
-    memory, _ = clone_twice(remote[True], tmp_path)
+def test_git_revert_takes_back_each_kind_of_commit_byte_for_byte(clone: Clone, kind: str) -> None:
+    memory, _ = clone()
     before, index = texts(memory), index_of(memory)
     REVERTED[kind](memory, "home")
     assert kind == "flag" or texts(memory) != before
-    run(memory.project.root, "revert", "--no-edit", "HEAD")
+    git(memory.project.root, "revert", "--no-edit", "HEAD")
     assert texts(memory) == before
     assert index_of(memory) == index
 
 
-def test_git_revert_takes_back_an_undo(remote: dict[bool, Path], tmp_path: Path) -> None:
-    memory, _ = clone_twice(remote[True], tmp_path)
+def test_git_revert_takes_back_an_undo(clone: Clone) -> None:
+    memory, _ = clone()
     undo(memory, "home")
-    run(memory.project.root, "revert", "--no-edit", "HEAD")
+    git(memory.project.root, "revert", "--no-edit", "HEAD")
     assert "Reads nothing." in texts(memory)["user-home-reads.md"]
     index_of(memory)
 
 
 @pytest.mark.slow
-def test_git_revert_of_an_older_commit_leaves_what_came_later(
-    remote: dict[bool, Path], tmp_path: Path
-) -> None:
-    memory, _ = clone_twice(remote[True], tmp_path)
+def test_git_revert_of_an_older_commit_leaves_what_came_later(clone: Clone) -> None:
+    memory, _ = clone()
     merge(memory, "home")
     for name in ("edit", "add", "flag"):
         CHANGES[name](memory, "work")
     later = texts(memory)
-    run(memory.project.root, "revert", "--no-edit", "HEAD~3")
+    git(memory.project.root, "revert", "--no-edit", "HEAD~3")
     now = texts(memory)
     assert "user-home-drinks-too.md" in now
     assert all(now[file] == text for file, text in later.items() if "work" in file)
     index_of(memory)
 
 
-def joined(remote: Path, folder: Path, one: str, other: str, way: str) -> tuple[Memory, Memory]:
-    home, work = clone_twice(remote, folder)
+def joined(home: Memory, work: Memory, one: str, other: str, way: str) -> None:
     CHANGES[one](home, "home")
     CHANGES[other](work, "work")
     join(home, work, way)
     check_same(home, work)
-    return home, work
 
 
 @pytest.mark.parametrize(("one", "other", "way"), [
@@ -245,56 +231,51 @@ def joined(remote: Path, folder: Path, one: str, other: str, way: str) -> tuple[
     ("remove", "add", "rebase"),
 ])  # fmt: skip
 def test_changes_to_different_notes_never_conflict(
-    remote: dict[bool, Path], tmp_path: Path, one: str, other: str, way: str
+    clone: Clone, one: str, other: str, way: str
 ) -> None:
-    home, _ = joined(remote[True], tmp_path, one, other, way)
+    home, work = clone()
+    joined(home, work, one, other, way)
     if one == other == "flag":
         assert home.index(check=True).index.memory.count("2 conflicts need a person") == 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("one", "way"), sample([*product(CHANGES, ("merge", "rebase"))], 5))
-def test_no_pair_of_changes_to_different_notes_conflicts(
-    remote: dict[bool, Path], tmp_path: Path, one: str, way: str
-) -> None:
+def test_no_pair_of_changes_to_different_notes_conflicts(clone: Clone, one: str, way: str) -> None:
     for other in CHANGES:
-        (tmp_path / other).mkdir()
-        joined(remote[True], tmp_path / other, one, other, way)
+        joined(*clone(other), one, other, way)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", sample([*JOIN], 2))
-def test_an_ignored_index_never_conflicts_either(
-    remote: dict[bool, Path], tmp_path: Path, way: str
-) -> None:
+def test_an_ignored_index_never_conflicts_either(clone: Clone, way: str) -> None:
     for one in CHANGES:
-        (tmp_path / one).mkdir()
-        home, work = joined(remote[False], tmp_path / one, one, one, way)
+        home, work = clone(one, tracked=False)
+        joined(home, work, one, one, way)
         for memory in (home, work):
-            assert "MEMORY.md" not in run(memory.project.root, "ls-files")
-            assert run(memory.project.root, "status", "--porcelain") == ""
+            assert "MEMORY.md" not in git(memory.project.root, "ls-files")
+            assert git(memory.project.root, "status", "--porcelain") == ""
 
 
 @pytest.mark.slow
-def test_a_clone_that_converts_line_ends_takes_part(
-    remote: dict[bool, Path], tmp_path: Path
-) -> None:
+def test_a_clone_that_converts_line_ends_takes_part(clone: Clone) -> None:
     for one in CHANGES:
-        (tmp_path / one).mkdir()
-        home, work = clone_twice(remote[True], tmp_path / one, "-c", "core.autocrlf=true")
-        CHANGES[one](home, "home")
-        CHANGES[one](work, "work")
-        join(home, work, "merge")
-        check_same(home, work)
-        for path in run(home.project.root, "ls-tree", "-r", "--name-only", "HEAD", INSIDE).split():
-            assert "\r" not in run(home.project.root, "cat-file", "blob", f"HEAD:{path}")
+        home, work = clone(one)
+        for memory in (home, work):  # as `git clone -c core.autocrlf=true` checks them out
+            root = memory.project.root
+            git(root, "config", "core.autocrlf", "true")
+            shutil.rmtree(root / "notes")
+            (root / "mdmemory.toml").unlink()
+            git(root, "checkout", "-q", "--", ".")
+            assert b"\r\n" in (root / "mdmemory.toml").read_bytes()
+        joined(home, work, one, one, "merge")
+        for path in git(home.project.root, "ls-tree", "-r", "--name-only", "HEAD", INSIDE).split():
+            assert "\r" not in git(home.project.root, "cat-file", "blob", f"HEAD:{path}")
 
 
 @pytest.mark.slow
-def test_many_rounds_of_syncs_stay_the_same_on_both_sides(
-    remote: dict[bool, Path], tmp_path: Path
-) -> None:
-    home, work = clone_twice(remote[True], tmp_path)
+def test_many_rounds_of_syncs_stay_the_same_on_both_sides(clone: Clone) -> None:
+    home, work = clone()
     for at in range(8 if FULL else 4):
         write(home, f"home-{at}", f"Home has plan {at}.")
         write(work, f"work-{at}", f"Work has plan {at}.")
@@ -305,7 +286,7 @@ def test_many_rounds_of_syncs_stay_the_same_on_both_sides(
         done = [home.sync(rebase=at % 2 == 1), work.sync(rebase=at % 3 == 1), home.sync()]
         assert [step.conflicts for step in done] == [[], [], []]
         check_same(home, work)
-        assert run(home.project.root, "status", "--porcelain") == ""
+        assert git(home.project.root, "status", "--porcelain") == ""
 
 
 def edit_both(home: Memory, work: Memory) -> str:
@@ -328,21 +309,21 @@ def same_new_name(home: Memory, work: Memory) -> str:
 @pytest.mark.parametrize("way", ["merge", pytest.param("rebase", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("clash", [edit_both, edit_against_delete, same_new_name])
 def test_a_real_conflict_is_on_the_note_alone_and_both_texts_are_there(
-    remote: dict[bool, Path], tmp_path: Path, clash: Callable[[Memory, Memory], str], way: str
+    clone: Clone, clash: Callable[[Memory, Memory], str], way: str
 ) -> None:
-    home, work = clone_twice(remote[True], tmp_path)
+    home, work = clone()
     file = clash(home, work)
-    run(home.project.root, "push", "-q")
-    run(work.project.root, "fetch", "-q")
+    git(home.project.root, "push", "-q")
+    git(work.project.root, "fetch", "-q")
     with pytest.raises(AssertionError, match="CONFLICT"):
-        run(work.project.root, *(["merge"] if way == "merge" else ["rebase"]), "@{upstream}")
-    unmerged = run(work.project.root, "diff", "--name-only", "--diff-filter=U").split()
+        git(work.project.root, *(["merge"] if way == "merge" else ["rebase"]), "@{upstream}")
+    unmerged = git(work.project.root, "diff", "--name-only", "--diff-filter=U").split()
     assert unmerged == [INSIDE + file]
     work.listing()  # reading still works, and says what there is
-    run(work.project.root, "checkout", "-q", "--theirs" if way == "rebase" or clash is not
+    git(work.project.root, "checkout", "-q", "--theirs" if way == "rebase" or clash is not
         edit_against_delete else "--ours", "--", INSIDE + file)  # fmt: skip
-    run(work.project.root, "add", "-A", INSIDE)
-    run(work.project.root, "-c", "core.editor=true", way, "--continue")
+    git(work.project.root, "add", "-A", INSIDE)
+    git(work.project.root, "-c", "core.editor=true", way, "--continue")
     assert work.git_state() == "ready"
     index_of(work)
 

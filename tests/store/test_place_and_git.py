@@ -18,7 +18,10 @@ from mdmemory.memory import Memory
 Patch = pytest.MonkeyPatch
 
 
-@pytest.fixture(params=["home", "here"])
+KINDS = {"home": {"home": True}, "here": {"own_repo": True}}
+
+
+@pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -27,13 +30,11 @@ def kind(request: pytest.FixtureRequest) -> str:
 def memory(kind: str, repository: Path) -> Memory:
     """A store with two notes that say the same and one on hold, in a project with two branches."""
     git(repository, "switch", "-q", "-c", "topic")
-    (repository / "topic.c").write_text("1")
-    commit_all(repository, "topic")
+    commit_all(repository, "topic", topic="1")
     git(repository, "switch", "-q", "main")
     for number in range(3):
-        (repository / "main.c").write_text(str(number))
-        commit_all(repository, f"main {number}")
-    memory, _ = Memory.init(repository, **{"home" if kind == "home" else "own_repo": True})
+        commit_all(repository, f"main {number}", main=str(number))
+    memory, _ = Memory.init(repository, **KINDS[kind])
     memory.add("tea", type="project", description="Tea at four.", body="Tea is at four.")
     memory.add("tea-time", type="project", description="Tea at four.", body="Tea is at four!")
     (memory.project.store / "reference-hand.md").write_text("By hand.\n")
@@ -73,61 +74,45 @@ def test_nothing_that_is_written_is_seen_in_the_project(memory: Memory, reposito
     assert seen(repository) == before
 
 
-def switch(root: Path) -> None:
-    git(root, "switch", "-q", "topic")
-    git(root, "switch", "-q", "--detach", "main~1")
-    git(root, "switch", "-q", "main")
+def commands(*lines: str) -> Callable[[Path], None]:
+    """These commands of git, one after another."""
 
+    def act(root: Path) -> None:
+        for line in lines:
+            git(root, *line.split())
 
-def merge(root: Path) -> None:
-    git(root, "merge", "-q", "-m", "both", "topic")
-
-
-def rebase(root: Path) -> None:
-    git(root, "switch", "-q", "topic")
-    git(root, "rebase", "-q", "main")
-
-
-def bisect(root: Path) -> None:
-    git(root, "bisect", "start", "main", "main~3")
-    git(root, "bisect", "good")
-    git(root, "bisect", "reset")
+    return act
 
 
 def stash(root: Path) -> None:
-    (root / "main.c").write_text("changed")
+    (root / "main").write_text("changed")
     (root / "loose").write_text("loose")
-    git(root, "stash", "-q", "-a")
-    git(root, "stash", "pop", "-q")
-
-
-def clean(root: Path) -> None:
-    git(root, "clean", "-q", "-fdx")
-
-
-def empty(root: Path) -> None:
-    git(root, "rm", "-q", "-r", "README", "main.c")
-    git(root, "commit", "-q", "-m", "empty")
-    git(root, "gc", "-q", "--prune=now")
-
-
-def orphan(root: Path) -> None:
-    git(root, "switch", "-q", "--orphan", "new")
-    git(root, "commit", "-q", "--allow-empty", "-m", "another beginning")
-    git(root, "switch", "-q", "main")
+    commands("stash -q -a", "stash pop -q")(root)
 
 
 def submodule(root: Path) -> None:
     other = root.with_name("other")
     git(root.parent, "clone", "-q", str(root), str(other))
     git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "sub")
-    git(root, "commit", "-q", "-m", "a submodule")
-    git(root, "submodule", "--quiet", "deinit", "-f", "sub")
+    commands("commit -q -m a-submodule", "submodule --quiet deinit -f sub")(root)
 
 
-@pytest.mark.parametrize(
-    "act", [switch, merge, rebase, bisect, stash, clean, empty, orphan, submodule]
-)
+ACTS = {
+    "switch": commands("switch -q topic", "switch -q --detach main~1", "switch -q main"),
+    "merge": commands("merge -q -m both topic"),
+    "rebase": commands("switch -q topic", "rebase -q main"),
+    "bisect": commands("bisect start main main~3", "bisect good", "bisect reset"),
+    "stash": stash,
+    "clean": commands("clean -q -fdx"),
+    "empty": commands("rm -q -r README main", "commit -q -m empty", "gc -q --prune=now"),
+    "orphan": commands(
+        "switch -q --orphan new", "commit -q --allow-empty -m new", "switch -q main"
+    ),
+    "submodule": submodule,
+}
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 def test_the_notes_are_there_whatever_is_done_with_git_in_the_project(
     act: Callable[[Path], None], memory: Memory, repository: Path
 ) -> None:
@@ -209,11 +194,10 @@ def point_nowhere(git_dir: Path) -> None:
 DAMAGES = [lose_head, point_nowhere, shutil.rmtree]
 
 
-@pytest.fixture(params=["home", "here"])
-def damaged(request: pytest.FixtureRequest, repository: Path, monkeypatch: Patch) -> Memory:
+@pytest.fixture
+def damaged(kind: str, repository: Path, monkeypatch: Patch) -> Memory:
     """A store with a repository of its own and a note, the test standing in its project."""
-    how = {"home": True} if request.param == "home" else {"own_repo": True}
-    damaged, _ = Memory.init(repository, **how)
+    damaged, _ = Memory.init(repository, **KINDS[kind])
     damaged.add("tea", type="user", description="Drinks tea.", body="Green tea.")
     monkeypatch.chdir(repository)
     return damaged
@@ -231,10 +215,9 @@ def failed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_repository_is_named_and_the_projects_gets_no_note(
-    damage: Damage, damaged: Memory, repository: Path, capsys: pytest.CaptureFixture[str]
+    damage: Damage, kind: str, damaged: Memory, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store, is_gone = damaged.project.store, damage is shutil.rmtree
-    kind = "here" if store.is_relative_to(repository) else "home"
     damage(store / ".git")
     before = tip(repository), git(repository, "status", "--porcelain")
     assert [note.file for note in damaged.notes()] == ["user-tea.md"]
