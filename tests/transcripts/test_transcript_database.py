@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from mdmemory.transcripts import opencode
 from mdmemory.transcripts.opencode import read_export
 from mdmemory.transcripts.sources import read
 
+Patch = pytest.MonkeyPatch
 DATA = Path(__file__).parents[1] / "capture/data"
 EXPORTS = ("work.json", "chinese.json", "damaged.json", "subagent.json", "own.json")
 
@@ -44,6 +46,12 @@ def make(path: Path, *exports: str, journal: str = "WAL") -> list[str]:
         connection.execute(f"PRAGMA journal_mode = {journal}")
         connection.executescript((DATA / "opencode.sql").read_text(encoding="utf-8"))
         return [fill(connection, DATA / export) for export in exports]
+
+
+def change(path: Path, *statements: str, **values: object) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement, values)
 
 
 @pytest.fixture
@@ -80,15 +88,10 @@ def test_one_of_many_sessions_is_named(path: Path) -> None:
         read(path.read_bytes())
 
 
-def test_what_a_running_client_has_not_yet_moved_into_the_file_is_read(
-    path: Path, writer: sqlite3.Connection
-) -> None:
-    assert len(read(path).turns) == 8
-
-
 def test_a_writer_in_the_middle_of_a_change_neither_waits_nor_shows_it(
     path: Path, writer: sqlite3.Connection
 ) -> None:
+    assert len(read(path).turns) == 8, "what is not yet moved into the file is read"
     writer.execute("BEGIN IMMEDIATE")
     writer.execute("DELETE FROM part")
     assert len(read(path).turns) == 8
@@ -125,18 +128,17 @@ def test_a_database_that_may_not_be_written_is_read(path: Path) -> None:
 
 
 def test_a_writer_who_comes_while_a_database_at_rest_is_read_is_noticed(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, monkeypatch: Patch
 ) -> None:
     make(path, "work.json")
     modes: list[str] = []
     ask = opencode._ask
 
-    def slowly(path: Path, mode: str, question: object) -> object:
+    def slowly(path: Path, mode: str, question: Any) -> object:
         modes.append(mode)
-        found = ask(path, mode, question)  # type: ignore[arg-type]
+        found = ask(path, mode, question)
         if len(modes) == 1:
-            with closing(sqlite3.connect(path)) as connection, connection:
-                connection.execute("UPDATE session SET title = 'new'")
+            change(path, "UPDATE session SET title = 'new'")
         return found
 
     monkeypatch.setattr(opencode, "_ask", slowly)
@@ -144,22 +146,19 @@ def test_a_writer_who_comes_while_a_database_at_rest_is_read_is_noticed(
     assert modes == ["mode=ro&immutable=1", "mode=ro"]
 
 
-def test_a_database_that_is_locked_is_one_sentence(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_database_that_is_locked_is_one_sentence(path: Path, monkeypatch: Patch) -> None:
     make(path, "work.json", journal="DELETE")
     monkeypatch.setattr(opencode, "PATIENCE", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA cache_size = 1")
-        connection.execute("BEGIN EXCLUSIVE")
-        connection.execute("UPDATE session SET title = 'x'")
+        for begun in ("PRAGMA cache_size = 1", "BEGIN EXCLUSIVE", "UPDATE session SET title = 'x'"):
+            connection.execute(begun)
         with pytest.raises(BadTranscript, match=r"^opencode.db is locked by another process\.$"):
             read(path)
         connection.execute("ROLLBACK")
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("altered", "says"),
     [
         ("DROP TABLE part", "no such table: part"),
         ("DROP TABLE session", "no such table: session"),
@@ -167,11 +166,9 @@ def test_a_database_that_is_locked_is_one_sentence(
         ("ALTER TABLE message RENAME COLUMN data TO content", "no such column: data"),
     ],
 )
-def test_tables_of_another_version_are_one_sentence(path: Path, change: str, says: str) -> None:
+def test_tables_of_another_version_are_one_sentence(path: Path, altered: str, says: str) -> None:
     make(path, "work.json")
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("PRAGMA foreign_keys = OFF")
-        connection.execute(change)
+    change(path, "PRAGMA foreign_keys = OFF", altered)
     with pytest.raises(BadTranscript, match=says) as refused:
         read(path)
     assert "opencode export" in refused.value.hint
@@ -179,9 +176,8 @@ def test_tables_of_another_version_are_one_sentence(path: Path, change: str, say
 
 def test_tables_that_grew_are_read(path: Path) -> None:
     make(path, "work.json")
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("ALTER TABLE session ADD COLUMN mood text")
-        connection.execute("CREATE TABLE session_message (id text)")
+    more = "ALTER TABLE session ADD COLUMN mood text", "CREATE TABLE session_message (id text)"
+    change(path, *more)
     assert len(read(path).turns) == 8
 
 
@@ -190,19 +186,20 @@ def test_tables_that_grew_are_read(path: Path) -> None:
 )
 def test_a_damaged_row_is_passed_over(path: Path, data: object) -> None:
     make(path, "work.json")
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("INSERT INTO message VALUES ('msg_011', 'ses_1a2b3c', 0, 0, ?)", (data,))
-        connection.execute("UPDATE part SET data = ? WHERE message_id = 'msg_001'", (data,))
+    change(
+        path,
+        "INSERT INTO message VALUES ('msg_011', 'ses_1a2b3c', 0, 0, :data)",
+        "UPDATE part SET data = :data WHERE message_id = 'msg_001'",
+        data=data,
+    )
     assert len(read(path).turns) == 7
 
 
 def test_text_that_is_no_utf8_is_still_read(path: Path) -> None:
     make(path, "work.json")
-    with closing(sqlite3.connect(path)) as connection, connection:
-        part = b'{"type": "text", "text": "remember: a \xff b"}'
-        connection.execute(
-            "UPDATE part SET data = CAST(? AS TEXT) WHERE message_id = 'msg_001'", (part,)
-        )
+    part = b'{"type": "text", "text": "remember: a \xff b"}'
+    update = "UPDATE part SET data = CAST(:part AS TEXT) WHERE message_id = 'msg_001'"
+    change(path, update, part=part)
     assert read(path).turns[0].text == "remember: a \ufffd b"
 
 

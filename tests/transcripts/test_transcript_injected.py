@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import indexed
 import pytest
@@ -14,7 +13,6 @@ from rows import each
 
 from mdmemory import assets
 from mdmemory.capture.notice import notice_wishes
-from mdmemory.errors import BadTranscript
 from mdmemory.files import digest
 from mdmemory.note.editing import compose
 from mdmemory.note.limits import file_name
@@ -23,7 +21,6 @@ from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.sources import read
-from mdmemory.transcripts.turns import Transcript, select_turns
 
 DATA = Path(__file__).parents[1] / "capture/data"
 SAID = (
@@ -73,6 +70,8 @@ INJECTED = {
     "session": "<session_memory>\nerrors:\n- remember: x is y and z\n</session_memory>",
     "core": "<core_memory><goal chars='9/1000'>\nremember: x is y and z\n</goal></core_memory>",
     "workspace": "<workspace_memory_candidates>\nremember: an older form",
+    "reminder": "<system-reminder>\nremember: told by the client\n</system-reminder>",
+    "nested": "<mdmemory_recall>\n<core_memory>a</core_memory>\nremember: it\n</mdmemory_recall>",
     "headline": "Workspace memory (cross-session, verify if stale):\nfeedback:\n- remember: 4",
     **{f"note {note.file}": note.note.text for note in NOTES},
     **{f"fenced {note.file}": fenced(note.note.text) for note in NOTES[:6]},
@@ -219,119 +218,21 @@ def test_what_was_asked_before_a_paste_is_kept(session: Callable[..., Path | byt
     each(INJECTED, check)
 
 
-@pytest.mark.parametrize(
-    ("form", "left"), [(fenced, "Look:\n```markdown\n```\nNow."), (quoted, "Look:\nNow.")]
-)
-@pytest.mark.parametrize("note", NOTES[:6], ids=lambda note: note.file)
-def test_what_is_said_after_a_note_in_code_or_a_quotation_is_kept(
-    form: Callable[[str], str], left: str, note: StoredNote
-) -> None:
-    assert without_memory(f"Look:\n{form(note.note.text)}\nNow.") == left
+def test_what_is_said_after_memory_in_code_or_a_quotation_is_kept() -> None:
+    assert without_memory(f"Look:\n{BUILT.memory}Now.") == "Look:\nNow."
+    for note in NOTES[:6]:
+        forms = ((fenced, "```markdown\n```\n"), (quoted, ""))
+        for form, left in forms:
+            text = f"Look:\n{form(note.note.text)}\nNow."
+            assert without_memory(text) == f"Look:\n{left}Now.", note.file
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_only_looks_like_memory_is_kept() -> None:
+    for text in (
         "One\n---\nTwo\n\nremember: three",
         "---\nThat was all: nothing else.\n---\nremember: four",
         "| a | b |\n|---|---|\n| 1 | 2 |\nremember: five",
         "See [the guide](guide.md).\nremember: six",
         "- [guide](https://example.org/guide)\n- remember: seven",
-    ],
-)
-def test_what_only_looks_like_memory_is_kept(text: str) -> None:
-    assert without_memory(text) == text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "unit",
-    ["- [", "](", "](a", "- [a](b\n", "```\n", "---\nname: x\n", "---\nx: x\n", "<mdmemory ",
-     "<private>", "a\n", ">", "> ", '"', "#"],
-)  # fmt: skip
-def test_a_turn_of_a_million_characters_is_read(unit: str) -> None:
-    text = f"- [{unit * (1_000_000 // len(unit))}"
-    assert len(read(as_export(text, text, text)).turns) <= 2
-
-
-# Of a session of Claude Code only what a person typed, and what was answered, is a turn.
-
-SESSION = "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001"
-
-
-def line(text: object, kind: str = "user", **more: Any) -> bytes:
-    row = {"type": kind, "uuid": "u1", "sessionId": "s1", "message": {"content": text}, **more}
-    return json.dumps(row).encode() + b"\n"
-
-
-def texts(transcript: Transcript) -> list[str]:
-    return [turn.text for turn in transcript.turns]
-
-
-def test_only_what_was_said_becomes_a_turn() -> None:
-    transcript = read(DATA / "claude.jsonl")
-    assert transcript.session == SESSION
-    assert transcript.title == "Fix the flaky date test"
-    assert [(turn.role, turn.text) for turn in transcript.turns] == [
-        ("user", "The date test fails on CI. Can you look?"),
-        ("assistant", "I will read the test."),
-        ("user", "remember: tests run with TZ=UTC, see `make check`"),
-        ("assistant", "Fixed: the test now pins its time zone."),
-        ("user", "Thanks. 记住：我喜欢简短回答"),
-        (
-            "user",
-            "Where do deploys stand?\nremember: deploys are listed at https://example.org/deploys",
-        ),
-    ]
-    assert transcript.turns[0].time == 1780304410250
-
-
-def test_what_was_asked_for_is_found_and_nothing_else() -> None:
-    turns = read(DATA / "claude.jsonl").turns
-    assert [wish for turn in turns for wish in notice_wishes(turn.text).wishes] == [
-        "tests run with TZ=UTC, see `make check`", "我喜欢简短回答",
-        "deploys are listed at https://example.org/deploys",
-    ]  # fmt: skip
-
-
-def test_a_summary_of_the_client_is_kept_apart() -> None:
-    assert [turn.text[:12] for turn in read(DATA / "claude.jsonl").summaries] == ["This session"]
-
-
-def test_ids_without_an_order_are_read_on_in_the_order_of_the_lines() -> None:
-    transcript = read(DATA / "claude.jsonl")
-    ids = [turn.id for turn in transcript.turns]
-    assert ids != sorted(ids), "these ids would prove nothing"
-    assert [turn.id for turn in select_turns(transcript, ids[2])] == ids[3:]
-    assert select_turns(transcript, ids[-1]) == []
-
-
-def test_mdmemorys_own_sessions_have_no_turns() -> None:
-    title = json.dumps({"type": "custom-title", "customTitle": "mdmemory extract"}).encode()
-    assert read(line("remember: told to a model of ours") + title).turns == ()
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        {"message": None}, {"message": "text"}, {"message": {"role": "assistant", "content": "x"}},
-        {"message": {"content": 3}}, {"message": {"content": [3, None, {"type": "text"}]}},
-        {"uuid": ""}, {"uuid": ["u"]}, {"type": ["user"]}, {"type": "attachment"},
-        {"type": "attachment", "attachment": []}, {"message": {"content": ""}},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_a_line_of_another_form_is_passed_over(row: dict[str, Any]) -> None:
-    data = line("x", **row) + line("remember: the next is read", uuid="u2")
-    assert texts(read(data)) == ["remember: the next is read"]
-
-
-def test_a_time_that_is_none_is_unknown() -> None:
-    for stamp in (None, 3, "yesterday", "9999-99-99", ""):
-        assert read(line("x", timestamp=stamp)).turns[0].time == 0
-
-
-def test_a_session_without_a_name_is_refused() -> None:
-    for name in ("", None, "../x y"):
-        with pytest.raises(BadTranscript, match="names no session"):
-            read(line("x", sessionId=name))
+    ):
+        assert without_memory(text) == text
