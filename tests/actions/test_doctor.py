@@ -2,11 +2,12 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from projects import Run, Say
 from rows import each
 from stores import BeginStore
 
@@ -14,7 +15,6 @@ from mdmemory import Memory, files
 from mdmemory.actions.doctor import Finding
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
-from mdmemory.cli import main
 from mdmemory.errors import NotFound
 from mdmemory.git import replacement
 from mdmemory.hosts.problems import by_file, list_problems
@@ -46,8 +46,7 @@ def test_a_sound_store_has_no_findings_and_looking_changes_nothing(
     memory: Memory, git: Git
 ) -> None:
     before = git(memory.project.root, "rev-parse", "HEAD")
-    assert memory.doctor() == []
-    assert memory.doctor(fix=True) == []
+    assert memory.doctor() == memory.doctor(fix=True) == []
     assert git(memory.project.root, "rev-parse", "HEAD") == before
     assert git(memory.project.root, "status", "--porcelain") == ""
 
@@ -120,36 +119,36 @@ WRONG = (
 
 
 def test_whatever_is_wrong_with_a_note_is_one_line_and_the_end_counts_the_lines(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    memory: Memory, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(memory.project.root)
 
     def is_one_line(text: str, *told: str) -> None:
         note = memory.project.store / "zz-plain.md"
         note.write_bytes(text.encode("utf-8", "surrogateescape"))
-        capsys.readouterr()
-        main(["doctor"])
-        *lines, end = capsys.readouterr().out.splitlines()
+        *lines, end = run("doctor").out.splitlines()
         (line,) = [line for line in lines if note.name in line]
         assert [part for part in told if part not in line] == []
         errors = sum(line.startswith("error: ") for line in lines)
         assert end.startswith("1 error, " * errors + f"{len(lines) - errors} warning")
         page = by_file(list_problems(Memory.around("."), os.environ))
-        assert [row["message"] for row in page if row["path"] == note.name] == [
-            line.split(": ", 2)[2]
-        ]
+        messages = [row["message"] for row in page if row["path"] == note.name]
+        assert messages == [line.split(": ", 2)[2]]
 
     each(WRONG, is_one_line)
 
 
-def test_state_that_git_tracks_is_an_error(memory: Memory, git: Git) -> None:
+def test_state_that_git_tracks_and_late_text_beside_a_note_are_pointed_at(
+    memory: Memory, git: Git
+) -> None:
     git(memory.project.root, "add", "-f", ".mdmemory/catalog")
-    (finding,) = found(memory, "state")
-    assert finding.level == "error"
+    (memory.project.store / ".mdmemory-tx-0123-0.old").write_bytes(b"late\n")
+    assert [finding.level for finding in found(memory, "state")] == ["error"]
+    assert [finding.path for finding in found(memory, "aside")] == [".mdmemory-tx-0123-0.old"]
 
 
 def test_no_content_filter_of_the_repository_is_run(
-    memory: Memory, git: Callable[..., str], tmp_path: Path
+    memory: Memory, git: Git, tmp_path: Path
 ) -> None:
     ran, store = tmp_path / "ran", memory.project.store
     path = store / ".gitattributes"
@@ -166,12 +165,6 @@ def test_no_content_filter_of_the_repository_is_run(
     assert not ran.exists()
     git(store, "status", "--porcelain")
     assert ran.exists(), "git itself would run it"
-
-
-def test_late_text_beside_a_note_is_pointed_at(memory: Memory) -> None:
-    (memory.project.store / ".mdmemory-tx-0123-0.old").write_bytes(b"late\n")
-    (finding,) = found(memory, "aside")
-    assert finding.path == ".mdmemory-tx-0123-0.old"
 
 
 @pytest.fixture
@@ -300,24 +293,21 @@ def test_a_note_that_an_interrupted_write_will_put_in_place_is_named(
 
 
 def test_text_that_a_recovery_had_to_keep_aside_is_told_by_the_command_that_recovers(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    memory: Memory, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = memory.project.store
     with monkeypatch.context() as patch:
         patch.setattr(replacement, "settle", stop)
         with pytest.raises(Killed):
             memory.edit("prefers-pnpm", body="Uses pnpm alone.")
-    (aside,) = store.glob(".mdmemory-tx-*.old")
+    (aside,) = memory.project.store.glob(".mdmemory-tx-*.old")
     aside.write_bytes(b"saved late, by an editor that had the old file open\n")
     monkeypatch.chdir(memory.project.root)
-    assert main(["add", "tea", "--type", "feedback", "--description", "Tea", "Tea."]) == 0
-    told = capsys.readouterr().err
+    told = run("add", "tea", "--type", "feedback", "--description", "Tea", "Tea.").err
     assert "mdmemory: A write that was interrupted is finished.\n" in told
     assert "feedback-prefers-pnpm.md: it was changed meanwhile, twice" in told
     assert f"the other text is in {aside.name}" in told
     assert aside.read_bytes().startswith(b"saved late")
-    assert main(["list"]) == 0
-    assert capsys.readouterr().err == ""
+    assert run("list").err == ""
 
 
 def test_a_repository_without_a_work_tree_is_named_by_status(memory: Memory, git: Git) -> None:
@@ -327,9 +317,8 @@ def test_a_repository_without_a_work_tree_is_named_by_status(memory: Memory, git
 
 def test_notes_in_folders_are_told_once_and_an_import_takes_them(memory: Memory) -> None:
     store = memory.project.store
-    (store / "work" / "deep").mkdir(parents=True)
-    (store / ".obsidian").mkdir()
-    (store / "attachments").mkdir()
+    for folder in ("work/deep", ".obsidian", "attachments"):
+        (store / folder).mkdir(parents=True)
     (store / ".obsidian" / "note.md").write_text("Of Obsidian's.\n", encoding="utf-8")
     (store / "attachments" / "a.png").write_bytes(b"png")
     assert found(memory, "folders") == []
@@ -352,9 +341,8 @@ def test_notes_in_folders_are_told_once_and_an_import_takes_them(memory: Memory)
 
 
 def test_a_package_of_another_project_under_our_name_is_named_with_the_way_out(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    memory: Memory, tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, record in (
         ("mdmemory", "mdmemory/__init__.py,,\n"), ("harmless", "harmless.py,,\n"),
         (DISTRIBUTION, "mdmemory/__init__.py,,\n"), ("our-editable", "mdmemory/shipped/a,,\n"),
@@ -364,11 +352,9 @@ def test_a_package_of_another_project_under_our_name_is_named_with_the_way_out(
         (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.5\n")
         (info / "RECORD").write_text(record)
     monkeypatch.chdir(memory.project.root)
-    assert main(["doctor"]) == 0
-    assert "No problems" in capsys.readouterr().out
+    assert "No problems" in say("doctor")
     monkeypatch.syspath_prepend(tmp_path / "site")
-    assert main(["doctor"]) == 0
-    line, _ = capsys.readouterr().out.splitlines()
+    line, _ = say("doctor").splitlines()
     assert line.startswith("warning: mdmemory 1.5 is another project's")
     assert f"-m pip uninstall mdmemory`, then install {DISTRIBUTION} again." in line
 
@@ -379,7 +365,7 @@ TYPES = ("reference", "feedback", "feedback", "user")
 
 
 @pytest.fixture
-def placed(begin_store: BeginStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+def placed(begin_store: BeginStore, monkeypatch: pytest.MonkeyPatch) -> Memory:
     """A store whose index has room for three notes."""
     monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "3")
     return begin_store(clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
@@ -395,38 +381,23 @@ def test_a_note_that_had_to_leave_the_index_says_its_place_and_the_commit(placed
     place = placed.index_place(first)
     newest, *_ = placed.log(1)[0]
     assert place is not None
-    assert (place.why, place.rank, place.of, place.pool, place.pool_rank) == (
-        "budget", 4, 4, "reference", 1,
-    )  # fmt: skip
+    budget = ("budget", 4, 4, "reference", 1)
+    assert (place.why, place.rank, place.of, place.pool, place.pool_rank) == budget
     assert place.left is not None
     assert place.left.commit == newest.commit
     assert newest.commit[:10] in place.told()
     assert "place 4 of 4" in place.told()
-
-
-def test_a_listed_note_has_nothing_to_tell(placed: Memory) -> None:
-    file = add(placed, 0, "feedback")
-    place = placed.index_place(file)
+    placed.undo()
+    place = placed.index_place(first)
     assert place is not None
-    assert place.listed
-    assert place.told() == ""
+    assert (place.listed, place.told()) == (True, ""), "a line that came back has not left"
 
 
-def test_an_unconfirmed_note_was_never_in_the_index(placed: Memory) -> None:
+def test_an_unconfirmed_note_was_never_in_the_index_and_one_that_is_gone_has_no_place(
+    placed: Memory,
+) -> None:
     fact = FactCall("The barrier of the car park is raised by hand after nine.")
-    done = placed.store(fact, Caller())
-    place = placed.index_place(done.file)
+    place = placed.index_place(placed.store(fact, Caller()).file)
     assert place is not None
     assert (place.why, place.left) == ("unconfirmed", None)
-
-
-def test_a_note_that_is_gone_has_no_place(placed: Memory) -> None:
     assert placed.index_place("gate-0") is None
-
-
-def test_a_line_that_came_back_has_not_left(placed: Memory) -> None:
-    files = [add(placed, number, type) for number, type in enumerate(TYPES)]
-    placed.undo()
-    place = placed.index_place(files[0])
-    assert place is not None
-    assert place.listed

@@ -75,28 +75,21 @@ def test_a_merged_note_has_the_lives_of_all_its_sources(merged: Memory) -> None:
 
 def test_a_merge_that_was_undone_links_nothing(merged: Memory) -> None:
     merged.undo()
-    assert told(merged.history("go-tabs")) == [
-        ("undo", "feedback-go-tabs.md"),
-        ("compact", "feedback-go-tabs.md"),
-        ("edit", "feedback-go-tabs.md"),
-        ("add", "feedback-go-tabs.md"),
-    ]
+    kinds = ("undo", "compact", "edit", "add")
+    assert told(merged.history("go-tabs")) == [(kind, "feedback-go-tabs.md") for kind in kinds]
     assert [step.text is None for step in merged.history("go-tabs")][:2] == [False, True]
-    assert told(merged.history("tabs")) == [
-        ("undo", "feedback-tabs.md"),
-        ("compact", "feedback-tabs.md"),
-    ]
+    assert told(merged.history("tabs")) == [(kind, "feedback-tabs.md") for kind in kinds[:2]]
 
 
 def test_a_merge_taken_back_by_git_revert_links_nothing(
     merged: Memory, repository: Path, git: Git
 ) -> None:
     git(repository, "revert", "--no-edit", "HEAD")
-    assert told(merged.history("tabs-in-go"))[0] == ("revert", "feedback-tabs-in-go.md")
-    assert [kind for kind, _ in told(merged.history("go-tabs"))] == [
-        "revert", "compact", "edit", "add",
-    ]  # fmt: skip
-    assert "feedback-go-tabs.md" not in dict(map(reversed, told(merged.history("tabs-in-go"))))
+    lives = told(merged.history("tabs-in-go"))
+    assert lives[0] == ("revert", "feedback-tabs-in-go.md")
+    assert "feedback-go-tabs.md" not in [file for _, file in lives]
+    kinds = [kind for kind, _ in told(merged.history("go-tabs"))]
+    assert kinds == ["revert", "compact", "edit", "add"]
 
 
 def test_a_merge_that_was_brought_back_links_again(
@@ -111,33 +104,35 @@ def test_a_merge_that_was_brought_back_links_again(
     assert merged.undo("HEAD~2").restored
 
 
-def test_a_note_renamed_by_hand_keeps_its_past(memory: Memory, repository: Path, git: Git) -> None:
+def renamed(memory: Memory, git: Git) -> None:
     add(memory, "go-tabs", "Uses tabs.")
-    git(repository, "mv", "notes/memory/feedback-go-tabs.md", "notes/memory/tabs.md")
-    assert told(memory.history("tabs.md")) == [
-        ("work tree", "tabs.md"),
-        ("add", "feedback-go-tabs.md"),
-    ]  # before the commit, too
-    git(repository, "commit", "-qm", "tidy up")
-    expected = [("by hand", "tabs.md"), ("add", "feedback-go-tabs.md")]
-    assert told(memory.history("tabs.md")) == expected
-    assert told(memory.history("feedback-go-tabs")) == expected
+    git(memory.project.store, "mv", "feedback-go-tabs.md", "tabs.md")
+
+
+def commit(git: Git, folder: Path, subject: str) -> None:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", subject)
+
+
+def test_a_note_renamed_by_hand_keeps_its_past(memory: Memory, repository: Path, git: Git) -> None:
+    renamed(memory, git)
+    past = ("add", "feedback-go-tabs.md")
+    assert told(memory.history("tabs.md")) == [("work tree", "tabs.md"), past]
+    commit(git, repository, "tidy up")
+    for name in ("tabs.md", "feedback-go-tabs"):
+        assert told(memory.history(name)) == [("by hand", "tabs.md"), past]
 
 
 def test_a_name_that_serves_a_second_note_does_not_mix_two_lives_after_a_rename(
     memory: Memory, repository: Path, git: Git
 ) -> None:
-    add(memory, "go-tabs", "Uses tabs.")
-    git(repository, "mv", "notes/memory/feedback-go-tabs.md", "notes/memory/tabs.md")
-    git(repository, "commit", "-qm", "tidy up")
+    renamed(memory, git)
+    commit(git, repository, "tidy up")
     other = memory.project.store / "feedback-go-tabs.md"
     other.write_text("Quite another matter: coffee without milk.\n", encoding="utf-8")
-    git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "coffee")
-    assert [step.logged.subject for step in memory.history("tabs.md")] == [
-        "tidy up",
-        "memory: add Uses tabs.",
-    ]
+    commit(git, repository, "coffee")
+    subjects = [step.logged.subject for step in memory.history("tabs.md")]
+    assert subjects == ["tidy up", "memory: add Uses tabs."]
 
 
 def test_a_removed_note_is_found_by_file_stem_and_name(memory: Memory) -> None:
@@ -177,8 +172,7 @@ def test_a_conflict_that_a_person_settled_is_a_step(
     with pytest.raises(AssertionError, match="git merge"):
         git(repository, "merge", "-q", "side")
     file.write_text("settled\n", encoding="utf-8")
-    git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "settled")
+    commit(git, repository, "settled")
     steps = memory.history(file.name)
     assert [step.kind for step in steps] == ["by hand", "edit", "edit", "add"]
     assert steps[0].text == "settled\n"
@@ -197,8 +191,7 @@ def test_what_a_person_made_of_a_commit_message_stops_nothing(
 
 def test_names_that_git_quotes_are_followed(memory: Memory, repository: Path, git: Git) -> None:
     (memory.project.store / 'a "b"\tß.md').write_text("喜欢\n", encoding="utf-8")
-    git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "odd")
+    commit(git, repository, "odd")
     assert [step.text for step in memory.history('a "b"\tß.md')] == ["喜欢\n"]
 
 

@@ -27,11 +27,8 @@ def memory(begin_store: BeginStore) -> Memory:
 
 
 def texts(memory: Memory) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in memory.project.store.glob("*.md")}
-
-
-def links(memory: Memory) -> list[str]:
-    return [finding.message for finding in memory.doctor() if finding.check == "links"]
+    files = memory.project.store.glob("*.md")
+    return {path.name: path.read_bytes() for path in files if path.is_file()}
 
 
 def test_a_rename_is_one_commit_that_git_sees_as_a_rename(memory: Memory, git: Git) -> None:
@@ -54,7 +51,7 @@ def test_the_old_name_finds_the_note_and_its_history_crosses_the_rename(memory: 
         assert memory.note(name).file == "feedback-uses-pnpm.md"
         assert [step.kind for step in memory.history(name)] == ["rename", "add"]
     memory.add("links", type="user", description="Links", body="See [[feedback-prefers-pnpm]].")
-    assert links(memory) == [
+    assert [finding.message for finding in memory.doctor()] == [
         "It links to [[feedback-prefers-pnpm]], which is [[feedback-uses-pnpm]] now."
     ]
     memory.doctor(fix=True)
@@ -93,11 +90,11 @@ def test_undo_takes_all_of_a_rename_back(memory: Memory) -> None:
 def test_what_was_flagged_or_cleared_of_a_note_holds_under_its_new_name(memory: Memory) -> None:
     memory.add("npm", type="feedback", description="Uses npm, never pnpm.", body="Uses npm.")
     memory.add("yarn", type="feedback", description="Uses yarn", body="Not [[prefers-pnpm]].")
-    pairs = [
-        ["feedback-npm.md", "feedback-prefers-pnpm.md"],
-        ["feedback-npm.md", "feedback-yarn.md"],
+    others = ("feedback-prefers-pnpm.md", "feedback-yarn.md")
+    ops = [
+        {"op": "flag", "files": ["feedback-npm.md", other], "reason": "they differ"}
+        for other in others
     ]
-    ops = [{"op": "flag", "files": pair, "reason": "they differ"} for pair in pairs]
     for op in ops:
         assert memory.compact(plan=json.dumps({"ops": [op]})).outcome == "applied"
     (cleared,) = [each for each in memory.conflicts() if "feedback-yarn.md" in each.files]
@@ -125,7 +122,7 @@ def test_a_name_that_is_none_or_taken_changes_nothing(memory: Memory) -> None:
     memory.add("tea", type="user", description="Drinks tea", body="Tea.")
     (memory.project.store / "feedback-Chai.md").write_text("By hand.\n", encoding="utf-8")
     (memory.project.store / "feedback-folder.md").mkdir()
-    before = texts_of_files(memory)
+    before = texts(memory)
 
     def check(name: str, code: str) -> None:
         with pytest.raises(BadNote) as refused:
@@ -133,7 +130,7 @@ def test_a_name_that_is_none_or_taken_changes_nothing(memory: Memory) -> None:
         assert refused.value.message.count(". ") == 0
         assert refused.value.hint
         assert (refused.value.code == "taken") == (code == "taken")
-        assert texts_of_files(memory) == before
+        assert texts(memory) == before
 
     names = ("tea", "TEA", "chai", "folder", "feedback-tea", "", "a b", "../x", "x/y", "a" * 90)
     each([(name, "taken" if name in names[:5] and name != "TEA" else "") for name in names], check)

@@ -90,9 +90,7 @@ def test_keeping_both_is_not_flagged_again(memory: Memory) -> None:
 
 def test_a_tick_by_hand_clears_an_entry(memory: Memory) -> None:
     ledger = memory.project.store / "_CONFLICTS.md"
-    ledger.write_text(
-        ledger.read_text(encoding="utf-8").replace("- [ ]", "- [x]"), encoding="utf-8"
-    )
+    ledger.write_text(ledger.read_text("utf-8").replace("- [ ]", "- [x]"), "utf-8")
     assert memory.conflicts() == []
     memory.index()
     assert "conflict" not in index(memory)

@@ -9,9 +9,10 @@ from rows import each
 
 from mdmemory import Memory
 from mdmemory.actions import editing
-from mdmemory.actions.editing import MOST_LINES, three_way
+from mdmemory.actions.editing import MOST_LINES, Edited, three_way
 from mdmemory.actions.word_diff import GONE, NEW, Line, diff_lines, diff_sides, shorten_lines
 from mdmemory.errors import NoteChanged
+from mdmemory.store.store import StoredNote
 from mdmemory.store.writer import Writer
 
 BASE = "one\ntwo\nthree\nfour\n"
@@ -41,12 +42,8 @@ def test_changes_of_other_lines_are_joined_and_of_the_same_lines_are_not() -> No
 
 @given(TEXTS, TEXTS)
 def test_what_one_side_left_alone_is_what_the_other_made_of_it(base: str, ours: str) -> None:
-    assert (
-        three_way(base, ours, base)
-        == three_way(base, base, ours)
-        == three_way(base, ours, ours)
-        == ours
-    )
+    sides = ((ours, base), (base, ours), (ours, ours))
+    assert {three_way(base, *each) for each in sides} == {ours}
 
 
 def test_a_text_of_very_many_lines_is_not_compared() -> None:
@@ -63,23 +60,23 @@ def memory(repository: object) -> Memory:
 def test_an_edit_in_an_editor_keeps_what_was_saved_meanwhile_in_other_lines(memory: Memory) -> None:
     seen = memory.note("plan")
     memory.edit("plan", description="The plan of June")
-    done = memory.replace_text(
-        seen.file, seen.note.text.replace("Second.", "2nd."), replaces=seen.digest,
-        seen=seen.note.text,
-    )  # fmt: skip
+    done = saved(memory, seen)
     note = memory.note("plan").note
     assert done.written.commit
     assert (note.head.description, note.body.strip()) == ("The plan of June", "First.\n\n2nd.")
+
+
+def saved(memory: Memory, seen: StoredNote) -> Edited:
+    """An editor saves what it began with, with another second line."""
+    text = seen.note.text.replace("Second.", "2nd.")
+    return memory.replace_text(seen.file, text, replaces=seen.digest, seen=seen.note.text)
 
 
 def test_an_edit_of_the_same_lines_is_refused_and_nothing_is_lost(memory: Memory) -> None:
     seen = memory.note("plan")
     memory.edit("plan", body="First.\n\nThe second.")
     with pytest.raises(NoteChanged, match="in the same lines"):
-        memory.replace_text(
-            seen.file, seen.note.text.replace("Second.", "2nd."), replaces=seen.digest,
-            seen=seen.note.text,
-        )  # fmt: skip
+        saved(memory, seen)
     assert memory.note("plan").note.body.strip() == "First.\n\nThe second."
 
 
