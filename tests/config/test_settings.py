@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from rows import each
 
 from mdmemory.config.settings import Settings, load_settings
 from mdmemory.config.table import TABLE, Setting
@@ -36,15 +37,8 @@ BAD = {
     "extract.model": ["", "two words", "--help"],
     "compact.model": ["two words", "-m"],
     "openai.base_url": [
-        "",
-        "localhost",
-        "ftp://a",
-        "https://",
-        "http://a b",
-        "http://a:99999",
-        "http://a/?key=b",
-        "http://a/#b",
-        "http://[a",
+        "", "localhost", "ftp://a", "https://", "http://a b", "http://a:99999", "http://a/?key=b",
+        "http://a/#b", "http://[a",
     ],
     "openai.api_key": ["two words", "schlüssel"],
     "opencode.command": ["./opencode", "bin/opencode"],
@@ -56,7 +50,7 @@ BAD = {
     "search.embedding_model": ["two words"],
     "search.embedding_url": ["localhost", "http://a/?key=b"],
     "search.folders": ["notes", "/a:b", " "],
-}
+}  # fmt: skip
 
 
 def good(setting: Setting) -> tuple[str, object]:
@@ -78,15 +72,18 @@ def toml(name: str, value: object) -> str:
     return f"[{table}]\n{key} = {shown}\n" if table else f"{key} = {shown}\n"
 
 
+def refused(folder: Path, text: str) -> BadSetting:
+    """Why a project's file with this text is no file of settings."""
+    with pytest.raises(BadSetting) as caught:
+        load_settings({}, project=written(folder, text))
+    return caught.value
+
+
 def test_without_files_and_variables_every_setting_has_its_default() -> None:
     settings = load_settings({})
     assert dict(settings.values) == {setting.name: setting.default for setting in TABLE}
     assert set(settings.origins.values()) == {"default"}
-
-
-def test_every_default_would_be_accepted_as_a_value() -> None:
-    for setting in TABLE:
-        assert setting.kind.read(setting.default) == setting.default
+    assert [row.name for row in TABLE if row.kind.read(row.default) != row.default] == []
 
 
 def test_names_and_variables_are_unique() -> None:
@@ -97,36 +94,28 @@ def test_names_and_variables_are_unique() -> None:
     assert set(BAD) | set(GOOD) <= set(names)
 
 
-@pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
-def test_every_setting_is_read_from_its_variables(setting: Setting) -> None:
-    name = setting.name
-    text, value = good(setting)
-    for variable in setting.variables:
-        settings = load_settings({variable: text})
-        assert settings.values[name] == value
-        assert settings.origins[name] == variable
+def test_every_setting_is_read_from_its_variables_and_from_the_persons_file(tmp_path: Path) -> None:
+    def check(setting: Setting) -> None:
+        text, value = good(setting)
+        path = written(tmp_path, toml(setting.name, value))
+        found = [(load_settings({variable: text}), variable) for variable in setting.variables]
+        for settings, origin in (*found, (load_settings({}, personal=path), str(path))):
+            assert settings.values[setting.name] == value
+            assert settings.origins[setting.name] == origin
+
+    each(((row,) for row in TABLE), check)
 
 
-@pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
-def test_every_setting_is_read_from_the_persons_file(setting: Setting, tmp_path: Path) -> None:
-    name = setting.name
-    value = good(setting)[1]
-    path = written(tmp_path, toml(name, value))
-    settings = load_settings({}, personal=path)
-    assert settings.values[name] == value
-    assert settings.origins[name] == str(path)
+def test_a_project_may_set_what_is_not_personal(tmp_path: Path) -> None:
+    def check(setting: Setting) -> None:
+        text = toml(setting.name, good(setting)[1])
+        if setting.personal:
+            assert "config.toml" in refused(tmp_path, text).hint
+        else:
+            settings = load_settings({}, project=written(tmp_path, text))
+            assert settings.values[setting.name] == good(setting)[1]
 
-
-@pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
-def test_a_project_may_set_what_is_not_personal(setting: Setting, tmp_path: Path) -> None:
-    name, value = setting.name, good(setting)[1]
-    path = written(tmp_path, toml(name, value))
-    if setting.personal:
-        with pytest.raises(BadSetting) as refused:
-            load_settings({}, project=path)
-        assert "config.toml" in refused.value.hint
-    else:
-        assert load_settings({}, project=path).values[name] == value
+    each(((row,) for row in TABLE), check)
 
 
 def test_the_environment_counts_over_the_project_and_that_over_the_person(tmp_path: Path) -> None:
@@ -138,57 +127,43 @@ def test_the_environment_counts_over_the_project_and_that_over_the_person(tmp_pa
     assert load_settings(variables, personal, project).whole("index.max_entries") == 3
 
 
-def test_an_empty_variable_is_none() -> None:
+def test_an_empty_variable_is_none_and_zero_counts() -> None:
     assert load_settings({"MEMORY_COMPACT_MODEL": " "}).origins["compact.model"] == "default"
-
-
-def test_zero_counts() -> None:
     assert load_settings({"MDMEMORY_DAILY_CALLS": "0"}).whole("llm.daily_calls") == 0
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name in BAD for text in BAD[name]])
-def test_a_bad_value_is_one_sentence_that_names_place_value_and_way_out(
-    name: str, text: str, tmp_path: Path
+def test_a_bad_value_is_one_sentence_that_names_place_value_and_way_out(tmp_path: Path) -> None:
+    def check(name: str, text: str) -> None:
+        path = written(tmp_path, toml(name, text), "config.toml")
+        with pytest.raises(BadSetting) as caught:
+            load_settings({}, personal=path)
+        secret = next(setting.secret for setting in TABLE if setting.name == name)
+        told = "unusable" if secret else repr(text)
+        assert f"{name} in {path} is {told}, but must be " in caught.value.message
+        assert caught.value.message.endswith(".")
+        assert caught.value.hint.startswith("The default is ")
+
+    each(((name, text) for name in BAD for text in BAD[name]), check)
+    for value in ("true", "3.5", "[1]", '"x"'):  # of another type
+        refused(tmp_path, f"[index]\nmax_entries = {value}\n")
+
+
+def test_a_project_can_name_no_host_key_program_or_planner_even_of_another_version(
+    tmp_path: Path,
 ) -> None:
-    path = written(tmp_path, toml(name, text), "config.toml")
-    with pytest.raises(BadSetting) as refused:
-        load_settings({}, personal=path)
-    secret = next(setting.secret for setting in TABLE if setting.name == name)
-    told = "unusable" if secret else repr(text)
-    assert f"{name} in {path} is {told}, but must be " in refused.value.message
-    assert refused.value.message.endswith(".")
-    assert refused.value.hint.startswith("The default is ")
-
-
-@pytest.mark.parametrize("value", ["true", "3.5", "[1]", '"x"'])
-def test_a_value_of_another_type_is_refused(value: str, tmp_path: Path) -> None:
-    path = written(tmp_path, f"[index]\nmax_entries = {value}\n")
-    with pytest.raises(BadSetting):
-        load_settings({}, project=path)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
+    for line in (
         'base_url = "http://evil.example"', 'api_key = "k"', 'search.endpoint = "http://x"',
         'openai.model = "x"', 'hooks.command = "rm"', 'database.dsn = "x"', 'planner = "offline"',
-    ],
-)  # fmt: skip
-def test_a_project_can_name_no_host_key_program_or_planner_even_of_another_version(
-    line: str, tmp_path: Path
-) -> None:
-    with pytest.raises(BadSetting) as refused:
-        load_settings({}, tmp_path / "mine.toml", written(tmp_path, line + "\n"))
-    assert str(tmp_path / "mine.toml") in refused.value.hint
+    ):  # fmt: skip
+        with pytest.raises(BadSetting) as caught:
+            load_settings({}, tmp_path / "mine.toml", written(tmp_path, line + "\n"))
+        assert str(tmp_path / "mine.toml") in caught.value.hint, line
 
 
 def test_an_unknown_setting_names_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting) as refused:
-        load_settings({}, project=written(tmp_path, "[compact]\nenable = 3\n"))
-    assert refused.value.hint == "Did you mean compact.enabled?"
-    with pytest.raises(BadSetting) as refused:
-        load_settings({}, project=written(tmp_path, "zzz = 1\n"))
-    assert "docs/settings.md" in refused.value.hint
+    nearest = "Did you mean compact.enabled?"
+    assert refused(tmp_path, "[compact]\nenable = 3\n").hint == nearest
+    assert "docs/settings.md" in refused(tmp_path, "zzz = 1\n").hint
 
 
 def test_a_setting_of_an_earlier_version_stops_nothing_and_is_named(tmp_path: Path) -> None:
@@ -201,26 +176,21 @@ def test_a_setting_of_an_earlier_version_stops_nothing_and_is_named(tmp_path: Pa
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "data", [b"store = \n", b"\xff\xfe", b'a = "1"\na = "2"\n'], ids=["cut", "not text", "twice"]
-)
-def test_a_file_that_cannot_be_read_is_one_sentence(data: bytes, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "mdmemory.toml"
-    path.write_bytes(data)
-    with pytest.raises(BadSetting) as refused:
-        load_settings({}, project=path)
-    assert str(path) in refused.value.message
+    for data in (b"store = \n", b"\xff\xfe", b'a = "1"\na = "2"\n'):
+        path.write_bytes(data)
+        with pytest.raises(BadSetting) as caught:
+            load_settings({}, project=path)
+        assert str(path) in caught.value.message, data
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_the_short_way_to_read_a_file_gives_what_toml_gives(tmp_path: Path) -> None:
+    for text in (
         'store = "kept"\n', '# mine\nstore = "kept"\n', 'store="kept"', "store = 'kept'\n",
         'store = "kept" # here\n', 'store = "k\\u0065pt"\n', '\nstore = "kept"\n[index]\n',
-    ],
-)  # fmt: skip
-def test_the_short_way_to_read_a_file_gives_what_toml_gives(text: str, tmp_path: Path) -> None:
-    assert load_settings({}, project=written(tmp_path, text)).text("store") == "kept"
+    ):  # fmt: skip
+        assert load_settings({}, project=written(tmp_path, text)).text("store") == "kept", text
 
 
 def test_settings_are_read_by_their_kind() -> None:

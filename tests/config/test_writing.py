@@ -2,16 +2,16 @@
 
 import json
 import re
-import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import Ask, Run, Say
+from rows import each
 
 from mdmemory.actions.configuring import set_for_person
-from mdmemory.cli import main
 from mdmemory.config.settings import load_settings
 from mdmemory.config.table import TABLE
 from mdmemory.config.writing import change_setting
@@ -103,52 +103,44 @@ def test_a_table_behind_what_init_wrote_about_the_project_counts(tmp_path: Path)
 # --- at the command line -------------------------------------------------------------------------
 
 
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """`said(*words)` is the exit code of `mdmemory config WORDS`, and what it printed."""
-
-    def ask(*words: str) -> tuple[int, str, str]:
-        return main(["config", *words]), *capsys.readouterr()
-
-    return ask
+@pytest.fixture(autouse=True)
+def standing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def test_config_says_each_value_and_where_it_comes_from(
-    said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    say: Say, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "70")
-    assert said("set", "openai.api_key", "sk-secret") == (
-        0, f"Wrote openai.api_key to {Path.home()}/.config/mdmemory/config.toml.\n", "",
-    )  # fmt: skip
-    code, out, _ = said("--all")
-    assert code == 0
+    own = Path.home() / ".config/mdmemory/config.toml"
+    wrote = f"Wrote openai.api_key to {own}.\n"
+    assert say("config", "set", "openai.api_key", "sk-secret") == wrote
+    out = say("config", "--all")
     assert "index.max_entries = 70  (MEMORY_INDEX_MAX_ENTRIES)\n    Maximum number of" in out
     assert "index.max_chars = 8000  (default)\n" in out
     assert "openai.api_key = set  (" in out
-    assert said("get", "index.max_entries")[1] == "70\n"
-    shown = json.loads(said("list", "--json")[1])
+    assert say("config", "get", "index.max_entries") == "70\n"
+    shown = ask("config", "list")
     assert [row["value"] for row in shown if row["name"] == "openai.api_key"] == [None]
     assert "sk-secret" not in json.dumps(shown) + out
-    assert said("--changed")[1].count("(") == 2
+    assert say("config", "--changed").count("(") == 2
 
 
 def test_config_lists_what_people_set_and_what_is_set_and_with_all_everything(
-    said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    say: Say, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "70")
     common = [row.name for row in TABLE if row.common]
     known = {row.name for row in TABLE}
     assert len(common) == 12
-    shown = said()[1]
+    shown = say("config")
     assert names(shown) == [*common, "index.max_entries"]
     assert shown.endswith(f"\n{len(known) - 13} more settings: `mdmemory config --all`\n")
-    everything = names(said("--all")[1])
+    everything = names(say("config", "--all"))
     assert (everything[:12], {*everything}) == (common, known)
-    assert names(said("list", "embedding_m")[1]) == ["search.embedding_model"]
-    assert said("list", "moon")[1] == "No setting has 'moon' in its name.\n"
-    assert {row["name"] for row in json.loads(said("--json")[1])} == known
+    assert names(say("config", "list", "embedding_m")) == ["search.embedding_model"]
+    assert say("config", "list", "moon") == "No setting has 'moon' in its name.\n"
+    assert {row["name"] for row in ask("config")} == known
 
 
 def names(shown: str) -> list[str]:
@@ -157,63 +149,49 @@ def names(shown: str) -> list[str]:
 
 
 def test_config_writes_what_a_person_alone_may_set_into_their_own_file(
-    said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    say: Say, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["init", "--store", "notes"]) == 0
-    own = Path.home() / ".config/mdmemory/config.toml"
-    assert said("set", "planner", "openai")[0] == 0
-    assert said("set", "index.max_entries", "9", "--global")[0] == 0
-    assert tomllib.loads(own.read_text()) == {"planner": "openai", "index": {"max_entries": 9}}
-    assert said("set", "planner", "--unset")[0] == 0
-    assert own.read_text() == "\n[index]\nmax_entries = 9\n"
-    mine = tmp_path / "mdmemory.toml"
+    say("init", "--store", "notes")
+    own, mine = Path.home() / ".config/mdmemory/config.toml", tmp_path / "mdmemory.toml"
     before = mine.read_text()
-    assert said("set", "index.max_entries", "12")[0] == 0
+    say("config", "set", "planner", "openai")
+    say("config", "set", "index.max_entries", "9", "--global")
+    assert tomllib.loads(own.read_text()) == {"planner": "openai", "index": {"max_entries": 9}}
+    say("config", "set", "planner", "--unset")
+    assert own.read_text() == "\n[index]\nmax_entries = 9\n"
+    say("config", "set", "index.max_entries", "12")
     assert mine.read_text() == f"{before}\n[index]\nmax_entries = 12\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("set", "index.max_chars", "3"), "must be a whole number of at least 500"),
-        (("set", "index.max_char", "3"), "Did you mean index.max_chars?"),
-        (("set", "store", "elsewhere"), "`mdmemory move`"),
-        (("set", "planner"), "needs NAME and VALUE"),
-        (("get",), "needs NAME"),
-        (("set", "observe.enabled", "maybe"), "The default is false."),
-        (("set", "index.max_chars", "900"), "--global"),
-    ],
+REFUSED = (
+    ("set index.max_chars 3", "must be a whole number of at least 500"),
+    ("set index.max_char 3", "Did you mean index.max_chars?"),
+    ("set store elsewhere", "`mdmemory move`"),
+    ("set planner", "needs NAME and VALUE"),
+    ("get", "needs NAME"),
+    ("set observe.enabled maybe", "The default is false."),
+    ("set index.max_chars 900", "--global"),
 )
-def test_config_writes_nothing_that_is_not_a_setting(
-    words: tuple[str, ...],
-    why: str,
-    said: Callable[..., tuple[int, str, str]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, out, error = said(*words)
-    assert (code > 0, out) == (True, "")
-    assert why in error
-    assert not (Path.home() / ".config/mdmemory").exists()
+
+
+def test_config_writes_nothing_that_is_not_a_setting(run: Run) -> None:
+    def check(words: str, why: str) -> None:
+        done = run("config", *words.split())
+        assert (done.code > 0, done.out, why in done.err) == (True, "", True), done
+        assert not (Path.home() / ".config/mdmemory").exists()
+
+    each(REFUSED, check)
 
 
 def test_config_in_a_store_of_its_own_is_a_commit_that_undo_takes_back(
-    said: Callable[..., tuple[int, str, str]],
-    repository: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    say: Say, run: Run, repository: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(repository)
-    monkeypatch.delenv("CI", raising=False)
-    assert main(["init"]) == 0
+    say("init")
     store = Path.home() / "mdmemory" / repository.name
     before = (store / "mdmemory.toml").read_bytes()
-    capsys.readouterr()
-    commit = json.loads(said("set", "index.max_entries", "9", "--json")[1])["commit"]
-    shown = subprocess.run(["git", "-C", store, "status", "--porcelain"], capture_output=True)
-    assert shown.stdout == b""
-    assert said("get", "index.max_entries")[1] == "9\n"
-    assert main(["undo", commit]) == 0
+    done = run("config", "set", "index.max_entries", "9", "--json")
+    assert git(store, "status", "--porcelain") == ""
+    assert say("config", "get", "index.max_entries") == "9\n"
+    say("undo", json.loads(done.out)["commit"])
     assert (store / "mdmemory.toml").read_bytes() == before

@@ -3,17 +3,16 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pace import sample
+from projects import Ask, Say
 from stores import BeginStore
 
 from mdmemory.capture import wishes
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
 from mdmemory.capture.pending import PendingFact, put_facts
-from mdmemory.cli import main
 from mdmemory.errors import NoteChanged, NotFound, UsageError
 from mdmemory.memory import Memory
 from mdmemory.review import answers, waiting
@@ -63,6 +62,10 @@ def refuse_a_merge(memory: Memory) -> None:
     for name, text in (("deploys", "Deploys go out at 9:15."), ("releases", "Deploys at 9:15.")):
         memory.add(name, type="project", description=text, body=text)
     assert memory.compact(plan=json.dumps({"ops": [MERGE]})).outcome == "refused"
+
+
+def of_kind(layers: Memory, kind: str) -> InboxItem:
+    return next(item for item in waiting.items(layers) if item.kind == kind)
 
 
 def let_wait(memory: Memory, *facts: PendingFact) -> None:
@@ -141,24 +144,21 @@ def test_the_newest_of_a_kind_comes_first(memory: Memory) -> None:
 
 WORDS = {"conflict": "---\nname: api-port\ndescription: Both ports\nmetadata:\n  type: project\n"
          "---\n\nThe API listens on 8080 and 9090.\n"}  # fmt: skip
-ANSWERS = [
-    ("wish", "keep"), ("wish", "edit"), ("wish", "drop"), ("conflict", "this"),
-    ("conflict", "that"), ("conflict", "both"), ("forget", "keep"),
-    ("forget", "drop"), ("conflict", "edit"), ("pending", "keep"),
-    ("pending", "edit"), ("pending", "drop"), ("unconfirmed", "keep"), ("unconfirmed", "drop"),
-    ("orphaned", "keep"), ("orphaned", "drop"), ("drifted", "keep"), ("drifted", "edit"),
-    ("drifted", "drop"), ("refused_op", "this"), ("refused_op", "that"),
-    ("on_hold", "keep"), ("import_rest", "keep"),
-    ("import_rest", "edit"), ("import_rest", "drop"),
-]  # fmt: skip
+ANSWERS = {
+    "wish": "keep edit drop", "conflict": "this that both edit", "forget": "keep drop",
+    "pending": "keep edit drop", "unconfirmed": "keep drop", "orphaned": "keep drop",
+    "drifted": "keep edit drop", "refused_op": "this that", "on_hold": "keep",
+    "import_rest": "keep edit drop",
+}  # fmt: skip
+PAIRS = [(kind, action) for kind, actions in ANSWERS.items() for action in actions.split()]
 
 
 def test_every_answer_is_one_commit_and_taking_it_back_restores_every_byte(
     full: Memory, git: Git
 ) -> None:
     memory = full.main
-    for kind, action in sample(ANSWERS, 2):
-        item = next(item for item in waiting.items(full) if item.kind == kind)
+    for kind, action in sample(PAIRS, 2):
+        item = of_kind(full, kind)
         before, count = bytes_of(memory), commits(memory, git)
         wording = Wording(WORDS.get(kind, "My own words.\n")) if action == Action.EDIT else None
         done = answers.answer(full, item, action, wording)
@@ -167,10 +167,7 @@ def test_every_answer_is_one_commit_and_taking_it_back_restores_every_byte(
         assert commits(memory, git) == count + 1, where
         assert done.said, where
         answers.take_back(full, done)
-        after = bytes_of(memory)
-        assert {name for name in before | after if before.get(name) != after.get(name)} == set(), (
-            where
-        )
+        assert bytes_of(memory).items() ^ before.items() == set(), where
         assert item.id in {each.id for each in waiting.items(full)}, where
 
 
@@ -179,7 +176,7 @@ def commits(memory: Memory, git: Git) -> int:
 
 
 def test_keeping_one_of_two_marks_the_other_as_superseded(full: Memory) -> None:
-    item = next(item for item in waiting.items(full) if item.kind == "conflict")
+    item = of_kind(full, "conflict")
     answers.answer(full, item, "this")
     assert full.main.note("port").note.head.superseded_by == "api-port"
     assert full.main.note("port").note.body.strip() == PORTS[0][1]
@@ -195,7 +192,7 @@ def test_what_a_pass_was_refused_waits_once_until_a_note_changes(full: Memory) -
         full.main.compact(plan=json.dumps({"ops": [MERGE]}))
         return found()
 
-    (item,) = [item for item in waiting.items(full) if item.kind == "refused_op"]
+    item = of_kind(full, "refused_op")
     assert "9:15" in item.why
     answers.answer(full, item, "both")
     assert found() == []
@@ -207,7 +204,7 @@ def test_what_a_pass_was_refused_waits_once_until_a_note_changes(full: Memory) -
 
 
 def test_no_answer_is_given_for_a_text_that_the_person_did_not_see(full: Memory) -> None:
-    item = next(item for item in waiting.items(full) if item.kind == "conflict")
+    item = of_kind(full, "conflict")
     path = full.main.project.store / item.notes[1].file
     path.write_text(path.read_text("utf-8").replace("8080", "7070"), "utf-8")
     before = bytes_of(full.main)
@@ -219,7 +216,7 @@ def test_no_answer_is_given_for_a_text_that_the_person_did_not_see(full: Memory)
 
 def test_an_answer_to_what_was_listed_meets_no_other_text(full: Memory) -> None:
     for kind in ("unconfirmed", "on_hold", "orphaned", "drifted"):
-        item = next(item for item in waiting.items(full) if item.kind == kind)
+        item = of_kind(full, kind)
         path = full.main.project.store / item.notes[0].file
         path.write_text(f"{path.read_text('utf-8')}And more.\n", "utf-8")
         with pytest.raises(NotFound):
@@ -236,9 +233,8 @@ def test_later_and_an_answer_that_does_not_fit_change_nothing(full: Memory) -> N
 
 
 def test_lost_notes_are_put_back_or_their_loss_is_committed(
-    memory: Memory, git: Git, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    memory: Memory, git: Git, say: Say
 ) -> None:
-    monkeypatch.chdir(memory.project.root)
     for number in range(5):
         text = f"{'Billing Search Login Mail Backup'.split()[number]} is written in Go."
         memory.add(f"service-{number}", type="project", description=text, body=text)
@@ -253,8 +249,7 @@ def test_lost_notes_are_put_back_or_their_loss_is_committed(
 
     item = lose()
     assert (item.kind, len(item.notes)) == ("lost", 5)
-    assert main(["status"]) == 0
-    assert "5 lost: `mdmemory review`" in capsys.readouterr().out
+    assert "5 lost: `mdmemory review`" in say("status")
     answers.answer(layers, item, "keep")
     assert {name: bytes_of(memory)[name] for name in before} == before
     done = answers.answer(layers, lose(), "drop")
@@ -263,17 +258,14 @@ def test_lost_notes_are_put_back_or_their_loss_is_committed(
     assert bytes_of(memory) == before
 
 
-def test_no_secret_and_no_order_reaches_a_pipe(
-    memory: Memory, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_secret_and_no_order_reaches_a_pipe(memory: Memory, say: Say, ask: Ask) -> None:
     secret = "ghp_" + "a1B2" * 9
     store = memory.project.store
     (store / "token.md").write_text(f"The token is {secret}\n", "utf-8")
     (store / "orders.md").write_text(f"{ORDER}\n", "utf-8")
     let_wait(memory, PendingFact("feedback", "", "o", ORDER, ORDER, "s", DAY, ("order", "pasted")))
-    for words in (["review"], ["review", "--json"]):
-        assert main(words) == 0
-        told = capsys.readouterr().out
+    for more in ((), ("--json",)):
+        told = say("review", *more)
         assert secret not in told
         assert "previous instructions" not in told
         assert "shown at a terminal only" in told
@@ -281,45 +273,37 @@ def test_no_secret_and_no_order_reaches_a_pipe(
     assert [item.kind for item in found] == ["pending", "on_hold", "on_hold"]
     # nor is it let in from there
     for id in (item.id for item in found if item.is_shielded):
-        assert "shown at a terminal only" in ask(capsys, id, "keep", code=2)["error"]["message"]
+        error = ask("review", id, "keep", code=2)["error"]
+        assert "shown at a terminal only" in error["message"]
     assert {item.id for item in waiting.items(Memory.around())} == {item.id for item in found}
 
 
-def ask(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
-    assert main(["review", *words, "--json"]) == code
-    return json.loads(capsys.readouterr().out)
-
-
-def test_the_command_answers_one_or_all_of_a_kind(
-    full: Memory, capsys: pytest.CaptureFixture[str]
-) -> None:
-    listed = ask(capsys)
+def test_the_command_answers_one_or_all_of_a_kind(full: Memory, ask: Ask) -> None:
+    listed = ask("review")
     assert {row["kind"] for row in listed} == set(KINDS) - {"lost"}
     id = next(row["id"] for row in listed if row["kind"] == "conflict")
-    assert [row["id"] for row in ask(capsys, id)] == [id]
-    assert ask(capsys, id, "keep", code=2)["error"]["code"] == "usage"
-    assert ask(capsys, id, "edit", "port", "--text", "The API listens on 9090 now.")["undo"]
+    assert [row["id"] for row in ask("review", id)] == [id]
+    assert ask("review", id, "keep", code=2)["error"]["code"] == "usage"
+    assert ask("review", id, "edit", "port", "--text", "The API listens on 9090 now.")["undo"]
     assert full.main.note("port").note.head.description == "The API listens on 9090 now."
-    done = ask(capsys, "--all", "pending", "drop")
-    assert [(row["answer"], row["said"]) for row in done] == [("drop", "Dropped docker-27.")]
-    assert ask(capsys, "--all", "pending", "drop") == []
-    assert ask(capsys, "--all", "nothing", "drop", code=2)["error"]["code"] == "usage"
-    assert ask(capsys, "p-00000000", "drop", code=1)["error"]["code"] == "not_found"
+    every = ("review", "--all", "pending", "drop")
+    assert [(row["answer"], row["said"]) for row in ask(*every)] == [("drop", "Dropped docker-27.")]
+    assert ask(*every) == []
+    for words, code, word in (
+        ("p-00000000 drop", 1, "not_found"), ("--all nothing drop", 2, "usage"),
+    ):  # fmt: skip
+        assert ask("review", *words.split(), code=code)["error"]["code"] == word
 
 
-def test_where_nothing_waits_one_sentence_says_so(
-    memory: Memory, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["review"]) == 0
-    assert capsys.readouterr().out == "Nothing waits for you.\n"
-    assert ask(capsys) == []
+def test_where_nothing_waits_one_sentence_says_so(memory: Memory, say: Say, ask: Ask) -> None:
+    assert say("review") == "Nothing waits for you.\n"
+    assert ask("review") == []
 
 
 def test_what_git_ignores_comes_back_too_and_what_was_dropped_is_kept_aside(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
+    begin_store: BeginStore, repository: Path
 ) -> None:
-    monkeypatch.chdir(repository)
-    memory = Memory.init(repository)[0]
+    memory = begin_store()
     let_wait(memory)
     layers = Memory.around(repository)
     for action in ("drop", "keep"):
@@ -333,18 +317,21 @@ def test_what_git_ignores_comes_back_too_and_what_was_dropped_is_kept_aside(
     assert b"Every runner needs Docker 27." in kept.read_bytes()
 
 
+def contradict(memory: Memory) -> tuple[Memory, InboxItem]:
+    """A note of the project's, and another of the person's that contradicts it."""
+    layers = Memory.around(memory.project.root)
+    memory.add("port", type="project", description=PORTS[0][1], body=PORTS[0][1])
+    other = PORTS[1][1]
+    layers.add("api-port", type="project", description=other, body=other, everywhere=True)
+    (item,) = waiting.items(layers)
+    return layers, item
+
+
 def test_of_two_layers_that_contradict_one_goes_or_both_hold(
     memory: Memory, empty_home: Path
 ) -> None:
-    layers = Memory.around(memory.project.root)
-    memory.add("port", type="project", description=PORTS[0][1], body=PORTS[0][1])
-    layers.add("api-port", type="project", description=PORTS[1][1], body=PORTS[1][1],
-               everywhere=True)  # fmt: skip
-    (item,) = waiting.items(layers)
+    layers, item = contradict(memory)
     assert (item.kind, [side.layer for side in item.notes]) == ("conflict", ["project", "user"])
-    done = answers.answer(layers, item, "both")
-    assert waiting.items(layers) == []
-    answers.take_back(layers, done)
     done = answers.answer(layers, item, "this")
     assert layers.of_person is not None
     assert layers.of_person.notes() == []
@@ -352,40 +339,34 @@ def test_of_two_layers_that_contradict_one_goes_or_both_hold(
     assert [each.id for each in waiting.items(layers)] == [item.id]
 
 
+@pytest.mark.parametrize("own_repo", [True, False])
 def test_that_both_layers_hold_is_written_where_no_team_reads_it(
-    repository: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    begin_store: BeginStore, repository: Path, empty_home: Path, own_repo: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     monkeypatch.chdir(repository)
-    shared, _ = Memory.init(repository)
-    layers = Memory.around(repository)
-    shared.add("port", type="project", description=PORTS[0][1], body=PORTS[0][1])
-    layers.add("api-port", type="project", description=PORTS[1][1], body=PORTS[1][1],
-               everywhere=True)  # fmt: skip
-    (item,) = waiting.items(layers)
+    memory = begin_store(own_repo=own_repo)
+    layers, item = contradict(memory)
     done = answers.answer(layers, item, "both")
     assert waiting.items(layers) == []
-    assert shared.opened.fresh().store.ledger() == ""
+    assert own_repo or memory.opened.fresh().store.ledger() == ""
     answers.take_back(layers, done)
     assert [each.id for each in waiting.items(layers)] == [item.id]
 
 
-def test_status_is_ten_lines_and_counts_what_waits(
-    full: Memory, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_status_is_ten_lines_and_counts_what_waits(full: Memory, say: Say, ask: Ask) -> None:
     full.add("tea", type="user", description="Drinks tea", body="Drinks tea.")
     store = full.main.project.store
     for number in range(12):
         (store / f"hand-{number}.md").write_text(f"Made by hand {number}.\n", "utf-8")
     (store / "broken.md").write_bytes(b"\xff\xfe\x00")
-    assert main(["status"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = say("status").splitlines()
     assert len(lines) <= 10
     (counted,) = [line for line in lines if line.startswith("inbox")]
     assert "1 wish, 1 conflict, 1 forget, 1 pending, 1 unconfirmed, 1 orphaned" in counted
     assert "1 drifted" in counted
-    assert main(["status", "--json"]) == 0
     counts = waiting.counts(full)
-    assert json.loads(capsys.readouterr().out)["review"] == counts
+    assert ask("status")["review"] == counts
     kinds = [each.kind for each in waiting.items(full)]
     assert counts == {kind: kinds.count(kind) for kind in counts}
     assert sum(counts.values()) == len(kinds)

@@ -91,29 +91,25 @@ def test_a_search_tells_places_words_and_text(memory: Memory) -> None:
     assert place.removeprefix("project-proxy.md:") in ask(memory, "memory_get", file=place).text
 
 
-def test_nothing_found_is_said(memory: Memory) -> None:
+def test_nothing_found_is_said_and_no_more_is_found_than_was_asked_for(memory: Memory) -> None:
     answer = ask(memory, "memory_search", query="zebra crossing")
     assert answer.text.startswith("No matches:")
     assert answer.structured["hits"] == []
-
-
-def test_no_more_is_found_than_was_asked_for(memory: Memory) -> None:
     answer = ask(memory, "memory_search", query="proxy pnpm installs port", max_results=1)
     assert len(answer.structured["hits"]) == 1
 
 
-@pytest.mark.parametrize(
-    ("lines", "text"),
-    [("", "---\nname: prefers-pnpm"), ("8", "Use pnpm for installs."), ("8-10", "Use pnpm for")],
-)
-def test_get_reads_a_note_or_lines_of_it(memory: Memory, lines: str, text: str) -> None:
-    answer = ask(memory, "memory_get", file="feedback-prefers-pnpm.md", lines=lines)
-    place, said, empty, rest = answer.text.split("\n", 3)
-    assert (said, empty) == (DATA, "")
-    assert rest.startswith(text)
-    found = answer.structured
-    assert place == f"{found['file']}:{found['start_line']}-{found['end_line']}"
-    assert found["text"] == rest
+def test_get_reads_a_note_or_lines_of_it(memory: Memory) -> None:
+    def check(lines: str, text: str) -> None:
+        answer = ask(memory, "memory_get", file="feedback-prefers-pnpm.md", lines=lines)
+        place, said, empty, rest = answer.text.split("\n", 3)
+        assert (said, empty, rest.startswith(text)) == (DATA, "", True)
+        found = answer.structured
+        assert place == f"{found['file']}:{found['start_line']}-{found['end_line']}"
+        assert found["text"] == rest
+
+    whole = ("", "---\nname: prefers-pnpm")
+    each([whole, ("8", "Use pnpm for installs."), ("8-10", "Use pnpm for")], check)
 
 
 def test_a_long_note_is_cut_and_read_on_by_its_lines(memory: Memory) -> None:
@@ -143,32 +139,31 @@ def test_a_note_that_nobody_confirmed_for_long_asks_to_be_verified(
     assert ("d old, verify]" in answer.text) == bool(old)
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        "/etc/passwd", "../../mdmemory.toml", "..", "", "notes/memory/project-proxy.md",
-        "MEMORY.md", "_CONFLICTS.md", ".gitattributes", "link.md", "x" * 300, "a\\b",
-        "reference-staging.md", "reference-staging", "reference-staging.md:8-8",
-    ],
+HELD = ("reference-staging.md", "reference-staging", "reference-staging.md:8-8")
+NO_NOTES = (
+    "/etc/passwd", "../../mdmemory.toml", "..", "", "notes/memory/project-proxy.md",
+    "MEMORY.md", "_CONFLICTS.md", ".gitattributes", "link.md", "x" * 300, "a\\b",
 )  # fmt: skip
-def test_get_reads_nothing_but_notes_that_are_not_held_back(memory: Memory, file: str) -> None:
+
+
+def test_get_reads_nothing_but_notes_that_are_not_held_back(memory: Memory) -> None:
     (memory.project.store / "link.md").symlink_to("/etc/passwd")
-    with pytest.raises((NotFound, UsageError)) as refused:
-        ask(memory, "memory_get", file=file)
-    assert KEY not in refused.value.message + refused.value.hint
+
+    def check(file: str) -> None:
+        with pytest.raises((NotFound, UsageError)) as refused:
+            ask(memory, "memory_get", file=file)
+        assert KEY not in refused.value.message + refused.value.hint
+
+    each([*NO_NOTES, *HELD], check)
 
 
 def test_nothing_of_a_held_note_is_in_any_answer(memory: Memory) -> None:
-    asked: list[tuple[str, dict[str, object]]] = [
-        ("memory_search", {"query": f"staging host {KEY}"}),
-        ("memory_store", {"fact": "The staging host is where releases are tried first"}),
-    ]
-    for name, arguments in asked:
-        answer = call(memory, name, arguments)
+    for answer in (
+        ask(memory, "memory_search", query=f"staging host {KEY}"),
+        ask(memory, "memory_store", fact="The staging host is where releases are tried first"),
+    ):
         told = answer.text + json.dumps(answer.structured)
-        assert KEY not in told
-        assert "reference-staging" not in told
-        assert "The staging host\n" not in told
+        assert [each for each in (KEY, HELD[1], "The staging host\n") if each in told] == []
 
 
 def said(*texts: str) -> Caller:
@@ -271,54 +266,53 @@ def test_what_a_reader_cannot_see_is_made_visible_in_answers(memory: Memory) -> 
     assert not set(told) & set("\u202e\u202c\x1b\U000e0041")
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "message"),
-    [
-        ("memory_erase", {}, "There is no tool 'memory_erase'."),
-        ("memory_search", {}, "needs the argument 'query'"),
-        ("memory_search", {"query": None}, "needs the argument 'query'"),
-        ("memory_search", {"query": ["a"]}, "'query' is not a text"),
-        ("memory_search", {"query": "a\ud800"}, "'query' is not valid text"),
-        ("memory_search", {"query": "a", "k": 3}, "has no argument 'k'"),
-        ("memory_search", {"query": "a", "max_results": 0}, "'max_results' cannot be 0"),
-        ("memory_search", {"query": "a", "max_results": True}, "is not a whole number"),
-        ("memory_search", {"query": "a", "max_results": 2.5}, "is not a whole number"),
-        ("memory_search", {"query": "a", "source": "web"}, "'source' cannot be 'web'"),
-        ("memory_store", {"content": "a"}, "has no argument 'content'"),
-        ("memory_store", {"fact": "a", "type": "rule"}, "'type' cannot be 'rule'"),
-        ("memory_store", {"fact": "a", "declined": "no"}, "'declined' cannot be 'no'"),
-        ("memory_store", {"fact": "a", "replaces": [1]}, "'replaces' is not a list of texts"),
-        ("memory_store", {"fact": "a", "keeps": ["x"] * 21}, "'keeps' cannot be"),
-        ("memory_store", {"fact": "a", "keeps": ["\ud800"]}, "'keeps' is not valid text"),
-        ("memory_store", {"fact": "a", "replaces": ["none.md"]}, "not stored"),
-        ("memory_forget", {"names": ["none.md"], "quote": "a"}, "There is no note 'none.md'"),
-        ("memory_update", {}, "There is no tool 'memory_update'."),
-        ("memory_get", {"file": "a", "lines": "x-y"}, "names no lines"),
-        ("memory_get", {"file": "project-proxy.md", "lines": "9-2"}, "9-2"),
-        ("memory_get", {"file": "project-proxy.md", "lines": "99"}, "lines"),
-    ],
+BAD: tuple[tuple[str, dict[str, object], str], ...] = (
+    ("erase", {}, "There is no tool 'memory_erase'."),
+    ("update", {}, "There is no tool 'memory_update'."),
+    ("search", {}, "needs the argument 'query'"),
+    ("search", {"query": None}, "needs the argument 'query'"),
+    ("search", {"query": ["a"]}, "'query' is not a text"),
+    ("search", {"query": "a\ud800"}, "'query' is not valid text"),
+    ("search", {"query": "a", "k": 3}, "has no argument 'k'"),
+    ("search", {"query": "a", "max_results": 0}, "'max_results' cannot be 0"),
+    ("search", {"query": "a", "max_results": True}, "is not a whole number"),
+    ("search", {"query": "a", "max_results": 2.5}, "is not a whole number"),
+    ("search", {"query": "a", "source": "web"}, "'source' cannot be 'web'"),
+    ("store", {"content": "a"}, "has no argument 'content'"),
+    ("store", {"fact": "a", "type": "rule"}, "'type' cannot be 'rule'"),
+    ("store", {"fact": "a", "declined": "no"}, "'declined' cannot be 'no'"),
+    ("store", {"fact": "a", "replaces": [1]}, "'replaces' is not a list of texts"),
+    ("store", {"fact": "a", "keeps": ["x"] * 21}, "'keeps' cannot be"),
+    ("store", {"fact": "a", "keeps": ["\ud800"]}, "'keeps' is not valid text"),
+    ("store", {"fact": "a", "replaces": ["none.md"]}, "not stored"),
+    ("forget", {"names": ["none.md"], "quote": "a"}, "There is no note 'none.md'"),
+    ("get", {"file": "a", "lines": "x-y"}, "names no lines"),
+    ("get", {"file": "project-proxy.md", "lines": "9-2"}, "9-2"),
+    ("get", {"file": "project-proxy.md", "lines": "99"}, "lines"),
 )
-def test_what_a_tool_does_not_take_is_one_sentence_and_a_next_step(
-    memory: Memory, name: str, arguments: dict[str, object], message: str
-) -> None:
-    with pytest.raises(MdmemoryError) as refused:
-        call(memory, name, arguments)
-    assert message in refused.value.message
-    assert refused.value.hint
 
 
-@pytest.mark.parametrize("number", [2.0, "2", 2])
-def test_an_argument_is_read_for_what_it_means(memory: Memory, number: object) -> None:
-    given = {"query": "proxy", "max_results": number, "source": None}
-    assert call(memory, "memory_search", given).structured["hits"]
-    assert call(memory, "memory_search", {"query": 3128}).structured["hits"] == []
+def test_what_a_tool_does_not_take_is_one_sentence_and_a_next_step(memory: Memory) -> None:
+    def check(name: str, arguments: dict[str, object], message: str) -> None:
+        with pytest.raises(MdmemoryError) as refused:
+            call(memory, f"memory_{name}", arguments)
+        assert message in refused.value.message
+        assert refused.value.hint
+
+    each(BAD, check)
+
+
+def test_an_argument_is_read_for_what_it_means(memory: Memory) -> None:
+    for number in (2.0, "2", 2):
+        given = {"query": "proxy", "max_results": number, "source": None}
+        assert call(memory, "memory_search", given).structured["hits"]
+    assert ask(memory, "memory_search", query=3128).structured["hits"] == []
 
 
 MEANT: list[tuple[str, object, object]] = [
     ("replaces", '["a.md", "b.md"]', ["a.md", "b.md"]),
     ("replaces", "a.md, b.md", ["a.md", "b.md"]),
-    ("replaces", "[]", []), ("replaces", "", []), ("replaces", "null", []),
-    ("replaces", "None", []),
+    *(("replaces", nothing, []) for nothing in ("[]", "", "null", "None")),
     ("replaces", "a.md", ["a.md"]), ("replaces", "[a", ["[a"]), ("replaces", "a, b", ["a, b"]),
     ("keeps", ' ["x"] ', ["x"]), ("keeps", ["x", "y"], ["x", "y"]), ("type", "Project", "project"),
     ("type", " user ", "user"), ("type", "", None), ("declined", "", None),
