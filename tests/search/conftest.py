@@ -32,3 +32,16 @@ def note(name: str, description: str, body: str = "", more: str = "") -> str:
         f"---\nname: {name}\ndescription: {description}\nmetadata:\n  type: user\n"
         f"{more}---\n\n{body}\n"
     )
+
+
+TEA_AND_WHERE = {
+    "user-tea.md": note("tea", "Drinks green tea", "Two cups before noon."),
+    "project-where.md": note("where", "Runs on AWS", "All of it in Frankfurt."),
+}
+
+
+def write_settings(home: Path, *lines: str) -> None:
+    """The person's own settings."""
+    folder = home / ".config/mdmemory"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.toml").write_text("".join(f"{line}\n" for line in lines), "utf-8")

@@ -2,12 +2,16 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_server import FakeServer
 from pace import HUNG
-from search.conftest import NOW, note
+from search.conftest import NOW, note, write_settings
+from search.conftest import TEA_AND_WHERE as NOTES
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
@@ -19,15 +23,12 @@ from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
 
 Opened = Callable[..., Memory]
+Patch = pytest.MonkeyPatch
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-NOTES = {
-    "user-tea.md": note("tea", "Drinks green tea", "Two cups before noon."),
-    "project-where.md": note("where", "Runs on AWS", "All of it in Frankfurt."),
-}
 
 
 @pytest.fixture(autouse=True)
-def unknown_models(monkeypatch: pytest.MonkeyPatch) -> None:
+def unknown_models(monkeypatch: Patch) -> None:
     monkeypatch.setattr(embeddings, "_sizes", {})
 
 
@@ -39,31 +40,37 @@ def server() -> Iterator[FakeServer]:
 
 
 @pytest.fixture
-def chosen(
-    opened: Opened, server: FakeServer, empty_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Memory]:
+def chosen(opened: Opened, server: FakeServer, empty_home: Path, monkeypatch: Patch) -> Opened:
     """A memory whose person chose the fake server; `lines` are more of their settings."""
     monkeypatch.setattr(openai_api, "PAUSES", (0.01, 0.01, 0.01))
     monkeypatch.setattr(openai_api, "TIMEOUT", HUNG)
 
     def begin(notes: dict[str, str], *lines: str, off: bool = False) -> Memory:
-        folder = empty_home / ".config/mdmemory"
-        folder.mkdir(parents=True, exist_ok=True)
-        text = [f'openai.base_url = "{server.url}"', 'openai.api_key = "k-123"',
-                *lines]  # fmt: skip
-        text += [] if off else ['search.embeddings = "openai"']
-        (folder / "config.toml").write_text("\n".join(text), "utf-8")
+        address = [f'openai.base_url = "{server.url}"', 'openai.api_key = "k-123"']
+        kind = [] if off else ['search.embeddings = "openai"']
+        write_settings(empty_home, *address, *lines, *kind)
         return opened(notes)
 
     return begin
 
 
-def again(memory: Memory) -> Memory:
-    return Memory.open(memory.project.root, clock=lambda: NOW)
-
-
 def files(found: Found) -> list[str]:
     return [hit.file for hit in found.hits]
+
+
+def by_words(found: Found, said: str) -> None:
+    """Only by its words is the note about tea found, and it is said why."""
+    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
+    assert said in " ".join(found.said)
+
+
+def sent(server: FakeServer) -> list[list[str]]:
+    """The texts of each request."""
+    return [body["input"] for body in server.script.embedded]
+
+
+def put(memory: Memory, name: str, says: str) -> None:
+    (memory.project.store / f"user-{name}.md").write_text(note(name, says), "utf-8")
 
 
 # --- finding -----------------------------------------------------------------------------------
@@ -113,36 +120,35 @@ def test_each_text_is_sent_once_and_what_changes_again(chosen: Opened, server: F
     memory = chosen(NOTES)
     memory.search("x")
     memory.search("x")
-    sent = [body["input"] for body in server.script.embedded]
-    assert sent == [["where: Runs on AWS\nAll of it in Frankfurt.",
-                     "tea: Drinks green tea\nTwo cups before noon."], ["x"]]  # fmt: skip
+    where, tea = "where: Runs on AWS\nAll of it in Frankfurt.", "tea: Drinks green tea\nTwo cups"
+    assert sent(server) == [[where, f"{tea} before noon."], ["x"]]
     assert server.script.keys == ["Bearer k-123"] * 2
     path = memory.project.store / "user-tea.md"
     path.rename(path.with_name("user-tea-2.md"))  # the same text elsewhere
-    (memory.project.store / "user-new.md").write_text(note("new", "Fresh"), "utf-8")
+    put(memory, "new", "Fresh")
     memory.search("y")
-    assert [body["input"] for body in server.script.embedded[2:]] == [["new: Fresh"], ["y"]]
+    assert sent(server)[2:] == [["new: Fresh"], ["y"]]
 
 
 def test_requests_grow_and_no_search_waits_for_all_texts(
-    chosen: Opened, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, server: FakeServer, monkeypatch: Patch
 ) -> None:
     memory = chosen({f"user-{n}.md": note(f"n-{n}", f"Fact {n}") for n in range(130)})
     monkeypatch.setattr(embeddings, "BATCH", 30)
     monkeypatch.setattr(embeddings, "EACH_SEARCH", 100)
     monkeypatch.setattr(embeddings, "QUICK", HUNG)  # however slow this machine is
-    steps: list[tuple[int, int, str]] = []
-    found = memory.search("x", report=lambda *step: steps.append(step))
-    sizes = [len(body["input"]) for body in server.script.embedded]
+    steps: list[str] = []
+    found = memory.search("x", report=lambda *step: steps.append(step[2]))
+    sizes = [*map(len, sent(server))]
     assert sizes == [8, 16, 30, 30, 16, 1], "the last one is the question"
-    assert found.said == ("30 texts are searched by words only until the next searches have "
-                          "made their vectors.",)  # fmt: skip
-    assert any(what == "texts for search by meaning" for _, _, what in steps)
+    until = "until the next searches have made their vectors."
+    assert found.said == (f"30 texts are searched by words only {until}",)
+    assert "texts for search by meaning" in steps
     assert memory.rebuild(search_only=True).said == ()
 
 
 def test_a_server_that_was_too_slow_is_asked_for_fewer_and_what_it_made_stays(
-    chosen: Opened, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, server: FakeServer, monkeypatch: Patch
 ) -> None:
     memory = chosen({f"user-{n}.md": note(f"n-{n}", f"Fact {n}") for n in range(30)})
     monkeypatch.setattr(embeddings, "QUICK", 0.0)  # as if each answer took long
@@ -154,8 +160,7 @@ def test_a_server_that_was_too_slow_is_asked_for_fewer_and_what_it_made_stays(
         broken.setattr(embeddings, "embed_texts", fail)
         memory.search("x")
     memory.search("x")
-    sizes = [len(body["input"]) for body in server.script.embedded]
-    assert sizes == [4] * 7 + [2, 1], "30 texts, and the question"
+    assert [*map(len, sent(server))] == [4] * 7 + [2, 1], "30 texts, and the question"
 
 
 def test_nothing_leaves_that_is_a_secret(chosen: Opened, server: FakeServer) -> None:
@@ -164,10 +169,8 @@ def test_nothing_leaves_that_is_a_secret(chosen: Opened, server: FakeServer) -> 
         "user-open.md": note("open", "Allowed", f"It is {SECRET}.", "  secrets: allowed\n"),
     }
     chosen(held).search(f"who has {SECRET} and the tea?")
-    sent = str([body["input"] for body in server.script.embedded])
-    assert SECRET not in sent
-    assert "Zebra" not in sent
-    assert "[redacted:" in sent
+    told = str(sent(server))
+    assert (SECRET in told, "Zebra" in told, "[redacted:" in told) == (False, False, True)
 
 
 def test_no_key_goes_to_an_address_that_it_is_not_for(chosen: Opened, server: FakeServer) -> None:
@@ -176,15 +179,13 @@ def test_no_key_goes_to_an_address_that_it_is_not_for(chosen: Opened, server: Fa
 
 
 def test_the_calls_of_a_day_are_limited_and_do_not_count_as_a_models(
-    chosen: Opened, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr("mdmemory.llm.choose.EMBEDDING_CALLS", 2)
     memory = chosen(NOTES, "llm.daily_calls = 1")
     assert memory.search("tea").mode == "hybrid"
     assert memory.search("tea").mode == "hybrid", "its vector is kept"
-    found = memory.search("green tea")
-    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
-    assert "2 times today" in found.said[0]
+    by_words(memory.search("green tea"), "2 times today")
     with memory.state() as state:
         assert state.begin_call("2026-06-12", "extract", "m", 1)
         assert not state.begin_call("2026-06-12", "extract", "m", 1)
@@ -196,22 +197,24 @@ def test_vectors_that_could_not_be_kept_are_not_asked_for(
     memory = chosen(NOTES)
     memory.project.prepare_private()
     (memory.project.private / "search.db").symlink_to("elsewhere.db")
-    found = memory.search("green tea")
-    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
-    assert "cannot be kept" in found.said[-1]
+    by_words(memory.search("green tea"), "cannot be kept")
     assert server.script.embedded == []
 
 
 def test_without_the_key_that_a_host_wants_there_is_a_sentence(chosen: Opened) -> None:
-    found = chosen(NOTES, 'search.embedding_url = "https://api.openai.com/v1"').search("green tea")
-    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
-    assert "no key for api.openai.com" in found.said[0]
+    memory = chosen(NOTES, 'search.embedding_url = "https://api.openai.com/v1"')
+    by_words(memory.search("green tea"), "no key for api.openai.com")
 
 
 # --- what a server can do wrong ------------------------------------------------------------------
 
 ROW = b'{"index": 0, "embedding": %s}'
 NUMBERS = b"[" + b",".join([b"1"] * 64) + b"]"
+
+
+def rows(*vectors: bytes) -> bytes:
+    """The body of an answer with these vectors."""
+    return b'{"data": [' + b", ".join(ROW % each for each in vectors) + b"]}"
 
 
 @pytest.mark.parametrize(
@@ -223,36 +226,35 @@ NUMBERS = b"[" + b",".join([b"1"] * 64) + b"]"
         ({"status": 307}, "did not take the texts"),
         ({"body": b"<html>"}, "no list of vectors"),
         ({"body": b"{}"}, "no list of vectors"),
-        ({"body": b'{"data": [{"index": 0, "embedding": "AAAA"}]}'}, "no list of vectors"),
-        ({"body": b'{"data": [' + ROW % NUMBERS + b"]}"}, "1 vectors for 2 texts"),
-        ({"body": b'{"data": [' + b", ".join([ROW % NUMBERS, ROW % b"[1, 2]"]) + b"]}"},
-         "2 numbers instead"),
-        ({"body": b'{"data": [' + b", ".join([ROW % NUMBERS.replace(b"1", b"NaN", 1)] * 2) + b"]}"},
-         "without a direction"),
-        ({"body": b'{"data": [' + b", ".join([ROW % NUMBERS.replace(b"1", b'"a"', 1)] * 2) +
-          b"]}"}, "something else than numbers"),
+        ({"body": rows(b'"AAAA"')}, "no list of vectors"),
+        ({"body": rows(NUMBERS)}, "1 vectors for 2 texts"),
+        ({"body": rows(NUMBERS, b"[1, 2]")}, "2 numbers instead"),
+        ({"body": rows(*[NUMBERS.replace(b"1", b"NaN", 1)] * 2)}, "without a direction"),
+        ({"body": rows(*[NUMBERS.replace(b"1", b'"a"', 1)] * 2)}, "something else than numbers"),
         ({"sent": 20}, "hung up before"),
     ],
-)  # fmt: skip
+)
 def test_words_are_enough_whatever_a_server_does(
     chosen: Opened, server: FakeServer, how: dict[str, object], said: str
 ) -> None:
     memory = chosen(NOTES)
     server.misbehave(**how)
     found = memory.search("green tea")
-    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
-    assert said in found.said[0]
+    by_words(found, said)
     assert "k-123" not in found.said[0]
     assert memory.search("green tea").mode == "hybrid", "and the next search tries again"
+
+
+def asks(server: FakeServer, folder: Path, **how: Any) -> openai_api.EmbeddingAPI:
+    state = folder / "state.db"
+    return openai_api.EmbeddingAPI("m", server.url, "", state, "2026-06-12", 9, str, **how)
 
 
 def test_a_busy_server_is_asked_again_after_one_two_and_four_seconds(
     server: FakeServer, tmp_path: Path
 ) -> None:
     slept: list[float] = []
-    api = openai_api.EmbeddingAPI(
-        "m", server.url, "", tmp_path / "state.db", "2026-06-12", 9, str, sleep=slept.append
-    )
+    api = asks(server, tmp_path, sleep=slept.append)
     for status in (429, 503, 500):
         server.fail(status)
     assert len(api.embed(["a"])[0]) == 64
@@ -264,9 +266,7 @@ def test_a_busy_server_is_asked_again_after_one_two_and_four_seconds(
 
 
 def test_a_server_that_hangs_is_not_waited_for(server: FakeServer, tmp_path: Path) -> None:
-    api = openai_api.EmbeddingAPI(
-        "m", server.url, "", tmp_path / "state.db", "2026-06-12", 9, str, timeout=0.2
-    )
+    api = asks(server, tmp_path, timeout=0.2)
     for how in ({"delay": 5.0}, {"drip": 0.05}, {"headers_drip": 0.05}):
         openai_api._late.clear()
         server.misbehave(**how)
@@ -284,7 +284,7 @@ def test_texts_that_are_refused_do_not_take_the_others_along(
 ) -> None:
     memory = chosen(NOTES)
     memory.search("x")
-    (memory.project.store / "user-new.md").write_text(note("new", "Far too long"), "utf-8")
+    put(memory, "new", "Far too long")
     server.fail(400)
     found = memory.search("hosting")
     assert (found.mode, files(found)) == ("hybrid", ["project-where.md"])
@@ -301,24 +301,23 @@ def test_another_model_makes_other_vectors_and_the_old_ones_go(
     memory.search("x")
     other = chosen(NOTES, 'search.embedding_model = "another"')
     assert files(other.search("hosting")) == ["project-where.md"]
-    with pytest.MonkeyPatch.context():
-        database = SQLite(memory.project.private / "search.db", databases.STAMP)
-        rows = database._rows("SELECT DISTINCT model FROM embeddings ORDER BY model")
-        database.close()
+    with closing(SQLite(memory.project.private / "search.db", databases.STAMP)) as kept:
+        rows = kept._rows("SELECT DISTINCT model FROM embeddings ORDER BY model")
     name = f"{server.url[7:-3]} another"
     assert [each for (each,) in rows] == [name, f"queries of {name}"]
 
 
 def test_vectors_outlive_another_form_of_the_tables_but_no_rebuild(
-    chosen: Opened, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, server: FakeServer, monkeypatch: Patch
 ) -> None:
-    memory = chosen(NOTES)
-    memory.search("x")
+    root = chosen(NOTES).project.root
+    again = partial(Memory.open, root, clock=lambda: NOW)
+    again().search("x")
     monkeypatch.setattr(databases, "STAMP", "another")
-    again(memory).search("x")
-    assert [len(body["input"]) for body in server.script.embedded] == [2, 1]
-    again(memory).rebuild(search_only=True)
-    assert [len(body["input"]) for body in server.script.embedded] == [2, 1, 2]
+    again().search("x")
+    assert [*map(len, sent(server))] == [2, 1]
+    again().rebuild(search_only=True)
+    assert [*map(len, sent(server))] == [2, 1, 2]
 
 
 def test_a_process_reads_its_vectors_again_only_when_they_changed(
@@ -348,18 +347,14 @@ def test_the_nearest_are_those_of_the_greatest_cosine() -> None:
 
 
 def test_without_numpy_nothing_is_sent_and_search_goes_by_words(
-    chosen: Opened, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    chosen: Opened, server: FakeServer, monkeypatch: Patch
 ) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
-    found = chosen(NOTES).search("green tea")
-    assert (found.mode, files(found)) == ("keyword", ["user-tea.md"])
-    assert "config set search.embeddings openai" in found.said[0]
+    by_words(chosen(NOTES).search("green tea"), "config set search.embeddings openai")
     assert not server.requests
 
 
-def test_a_model_of_english_is_not_asked_in_another_script(
-    chosen: Opened, server: FakeServer
-) -> None:
+def test_a_model_of_english_is_not_asked_in_another_script(chosen: Opened) -> None:
     memory = chosen(NOTES, 'search.embedding_model = "all-minilm"')
     assert memory.search("green tea").mode == "hybrid"
     assert memory.search("数据库在哪里").mode == "keyword"
@@ -372,7 +367,7 @@ def test_a_model_gets_the_words_that_it_was_trained_with(
     chosen: Opened, server: FakeServer
 ) -> None:
     chosen(NOTES, 'search.embedding_model = "intfloat/multilingual-e5-small"').search("hosting")
-    texts, query = (body["input"] for body in server.script.embedded)
+    texts, query = sent(server)
     assert all(text.startswith("passage: ") for text in texts)
     assert query == ["query: hosting"]
     assert embeddings.model_prefixes("api.openai.com text-embedding-3-small 1536") == ("", "")

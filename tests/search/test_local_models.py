@@ -8,17 +8,14 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from search.conftest import note
+from search.conftest import TEA_AND_WHERE, write_settings
 
 from mdmemory import Memory
 from mdmemory.search import embeddings, sources
 from mdmemory.search.local_models import Local
 
 MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
-NOTES = {
-    "user-tea.md": note("tea", "Drinks green tea", "Two cups before noon."),
-    "project-where.md": note("where", "Runs on AWS", "All of it in Frankfurt."),
-}
+Chosen = Callable[[str], Memory]
 FOLDER_FILES = ("model.onnx", "tokenizer.json")
 
 
@@ -69,15 +66,13 @@ def fastembed(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[TextEmbedding]]:
 
 
 @pytest.fixture
-def chosen(opened: Callable[..., Memory], empty_home: Path) -> Callable[[str], Memory]:
+def chosen(opened: Callable[..., Memory], empty_home: Path) -> Chosen:
     """A memory whose person chose this local model."""
 
     def begin(model: str) -> Memory:
-        folder = empty_home / ".config/mdmemory"
-        folder.mkdir(parents=True, exist_ok=True)
-        text = f'search.embeddings = "local"\nsearch.embedding_model = "{model}"\n'
-        (folder / "config.toml").write_text(text, "utf-8")
-        return opened(NOTES)
+        chosen = ('search.embeddings = "local"', f'search.embedding_model = "{model}"')
+        write_settings(empty_home, *chosen)
+        return opened(TEA_AND_WHERE)
 
     return begin
 
@@ -89,9 +84,7 @@ def model_folder(folder: Path, files: tuple[str, ...] = FOLDER_FILES) -> Path:
     return folder
 
 
-def test_a_folder_with_a_model_serves_a_search(
-    chosen: Callable[[str], Memory], tmp_path: Path
-) -> None:
+def test_a_folder_with_a_model_serves_a_search(chosen: Chosen, tmp_path: Path) -> None:
     folder = model_folder(tmp_path / "tiny")
     memory = chosen(str(folder))
     done = memory.make_vectors()
@@ -129,17 +122,16 @@ def test_another_file_in_the_folder_is_another_model(tmp_path: Path) -> None:
     ],
 )
 def test_a_folder_that_holds_no_whole_model_is_a_sentence(
-    chosen: Callable[[str], Memory], tmp_path: Path, files: tuple[str, ...], sentence: str
+    chosen: Chosen, tmp_path: Path, files: tuple[str, ...], sentence: str
 ) -> None:
     results = chosen(str(model_folder(tmp_path / "model", files))).search("green tea")
-    assert results.mode == "keyword"
-    assert [hit.file for hit in results.hits] == ["user-tea.md"]
+    assert (results.mode, [hit.file for hit in results.hits]) == ("keyword", ["user-tea.md"])
     assert sentence in results.said[0]
     assert "It needs" in results.said[0] or "Check search.embedding_model" in results.said[0]
 
 
 def test_without_the_package_a_local_model_is_a_sentence(
-    chosen: Callable[[str], Memory], monkeypatch: pytest.MonkeyPatch
+    chosen: Chosen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", None)
     results = chosen(MODEL).search("green tea")
@@ -148,7 +140,7 @@ def test_without_the_package_a_local_model_is_a_sentence(
     assert "config set search.embeddings local" in results.said[0]
 
 
-def test_a_named_model_is_loaded_once(chosen: Callable[[str], Memory], empty_home: Path) -> None:
+def test_a_named_model_is_loaded_once(chosen: Chosen, empty_home: Path) -> None:
     TextEmbedding.on_disk.clear()
     memory = chosen(MODEL)
     assert "Could not load model" in memory.search("hosting").said[0]
@@ -161,7 +153,7 @@ def test_a_named_model_is_loaded_once(chosen: Callable[[str], Memory], empty_hom
 
 
 def test_a_search_waits_for_few_texts_of_a_model_that_runs_here(
-    chosen: Callable[[str], Memory], monkeypatch: pytest.MonkeyPatch
+    chosen: Chosen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embeddings, "EACH_SEARCH_LOCAL", 1)
     memory = chosen(MODEL)

@@ -5,12 +5,13 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from pace import HUNG
-from search.conftest import note
+from search.conftest import TEA_AND_WHERE, write_settings
 
 from mdmemory import Memory
 from mdmemory.cli import main, meaning
@@ -49,8 +50,8 @@ class USE:
     def encode(self, texts):
         import numpy
         from fake_server import meaning
-        return numpy.array([meaning(text, 32) for text in [texts] if isinstance(texts, str)] or
-                           [meaning(text, 32) for text in texts])
+        texts = [texts] if isinstance(texts, str) else texts
+        return numpy.array([meaning(text, 32) for text in texts])
 """
 
 
@@ -59,38 +60,34 @@ def without_encoder(monkeypatch: Patch) -> None:
     monkeypatch.setitem(sys.modules, ENCODER_MODULE, None)
 
 
-@pytest.fixture
-def encoder(tmp_path: Path, monkeypatch: Patch) -> Iterator[None]:
-    """The package above in the place of the real one, which takes seconds."""
-    (tmp_path / f"{ENCODER_MODULE}.py").write_text(USE)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    before = sys.modules.pop(ENCODER_MODULE, None)
+@contextmanager
+def installed(name: str, code: str, folder: Path, monkeypatch: Patch) -> Iterator[None]:
+    """A module with this code in the place of the real package, which takes seconds."""
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.py").write_text(code)
+    monkeypatch.syspath_prepend(str(folder))
+    before = sys.modules.pop(name, None)
     sources.local_model.cache_clear()
     yield
     sources.local_model.cache_clear()
-    sys.modules.pop(ENCODER_MODULE, None)
+    sys.modules.pop(name, None)
     if before is not None:
-        sys.modules[ENCODER_MODULE] = before
+        sys.modules[name] = before
+
+
+@pytest.fixture
+def encoder(tmp_path: Path, monkeypatch: Patch) -> Iterator[None]:
+    with installed(ENCODER_MODULE, USE, tmp_path / "site", monkeypatch):
+        yield
 
 
 @pytest.fixture
 def fastembed(tmp_path: Path, empty_home: Path, monkeypatch: Patch) -> Iterator[None]:
-    """The package above, installed, and its model named; `FETCH=fails`: without a network."""
-    settings = empty_home / ".config/mdmemory/config.toml"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text(f'search.embedding_model = "{MODEL}"\n')
-    folder = tmp_path / "site"
-    folder.mkdir()
-    (folder / "fastembed.py").write_text(FASTEMBED)
-    monkeypatch.syspath_prepend(str(folder))
+    """The package above, and its model named; `FETCH=fails`: without a network."""
+    write_settings(empty_home, f'search.embedding_model = "{MODEL}"')
     monkeypatch.setenv("FETCH", "works")
-    before = sys.modules.pop("fastembed", None)
-    sources.local_model.cache_clear()
-    yield
-    sources.local_model.cache_clear()
-    sys.modules.pop("fastembed", None)
-    if before is not None:
-        sys.modules["fastembed"] = before
+    with installed("fastembed", FASTEMBED, tmp_path / "site", monkeypatch):
+        yield
 
 
 @pytest.fixture
@@ -98,11 +95,7 @@ def say(
     opened: Callable[..., Memory], monkeypatch: Patch,
     capsys: pytest.CaptureFixture[str],
 ) -> Say:  # fmt: skip
-    notes = {
-        "user-tea.md": note("tea", "Drinks green tea"),
-        "project-where.md": note("where", "Runs on AWS", "All of it in Frankfurt."),
-    }
-    monkeypatch.chdir(opened(notes).project.root)
+    monkeypatch.chdir(opened(TEA_AND_WHERE).project.root)
 
     def run(*words: str) -> tuple[int, str, str]:
         return (main(words), *capsys.readouterr())
@@ -114,9 +107,8 @@ def say(
 def turned_on(empty_home: Path) -> None:
     """A person's settings that say `local`, without the command."""
     settings = empty_home / ".config/mdmemory/config.toml"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    before = settings.read_text() if settings.exists() else ""
-    settings.write_text(f'{before}search.embeddings = "local"\n')
+    before = settings.read_text().splitlines() if settings.exists() else ()
+    write_settings(empty_home, *before, 'search.embeddings = "local"')
 
 
 # --- turning it on -----------------------------------------------------------------------------
@@ -240,33 +232,25 @@ def test_programs_read_what_it_came_to(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("fastembed")
-def test_an_unknown_model_is_refused(say: Say) -> None:
-    assert say("config", "set", "search.embedding_model", "text-embedding-3-small")[0] == 0
-    code, _, err = say(*ON)
-    assert code == 1
-    assert "Model text-embedding-3-small is not supported in TextEmbedding." in err
-    assert "See there" not in err
-    assert say("config", "get", "search.embeddings")[1] == "off\n"
-
-
-@pytest.mark.usefixtures("fastembed")
-def test_a_folder_without_a_model_is_refused(say: Say, tmp_path: Path) -> None:
-    say("config", "set", "search.embedding_model", str(tmp_path / "gone"))
-    assert "There is no folder" in say(*ON)[2]
+def test_a_model_that_is_unknown_or_a_folder_without_one_is_refused(
+    say: Say, tmp_path: Path
+) -> None:
+    for model, told in (
+        (str(tmp_path / "gone"), "There is no folder"),
+        ("text-embedding-3-small", "Model text-embedding-3-small is not supported in Text"),
+    ):
+        assert say("config", "set", "search.embedding_model", model)[0] == 0
+        code, _, err = say(*ON)
+        assert (code, told in err, "See there" in err) == (1, True, False)
+        assert say("config", "get", "search.embeddings")[1] == "off\n"
 
 
 def test_the_command_is_of_this_python(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(meaning, "find_spec", lambda _: True)
     assert meaning.install_command(["x"]) == [sys.executable, "-m", "pip", "install", "x"]
     monkeypatch.setattr(meaning, "find_spec", lambda _: None)
-    assert meaning.install_command(["x"]) == [
-        "uv",
-        "pip",
-        "install",
-        "--python",
-        sys.executable,
-        "x",
-    ]
+    words = ["uv", "pip", "install", "--python", sys.executable, "x"]
+    assert meaning.install_command(["x"]) == words
     (tmp_path / "pipx_metadata.json").touch()
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert meaning.install_command(["x"]) == ["pipx", "inject", "mdmemory-git", "x"]

@@ -126,8 +126,6 @@ def test_marks_find_the_words_of_a_query_in_a_text() -> None:
 
 # Dates said and dates written, as the words that stand for them.
 
-# a Friday
-
 
 @pytest.mark.parametrize(
     ("said", "words"),
