@@ -2,32 +2,19 @@
 with its layer, and every command finds it by the name that was shown."""
 
 import json
-import subprocess
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from projects import Ask, Run, Say
 
 from mdmemory import Memory
-from mdmemory.cli import main
 
-Say = Callable[..., str]
+Git = Callable[..., str]
 NOTE = "---\nname: {name}\ndescription: {about}\nmetadata:\n  type: {type}\n---\n\n{about}.\n"
-
-
-@pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Say:
-    """Runs a command that has to succeed, and gives what it printed."""
-
-    def run(*words: str, code: int = 0) -> str:
-        capsys.readouterr()
-        assert main(words) == code, capsys.readouterr().err
-        out, err = capsys.readouterr()
-        return out if code == 0 else err
-
-    return run
 
 
 @pytest.fixture
@@ -50,23 +37,22 @@ def both(say: Say, home: Path) -> Path:
 
 
 def test_add_goes_where_the_type_belongs_and_makes_the_store_with_its_first_note(
-    home: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, run: Run
 ) -> None:
     words = ["--description", "Likes tea", "Likes tea."]
-    assert main(["add", "Bad Name", "--type", "feedback", *words]) == 1
+    assert run("add", "Bad Name", "--type", "feedback", *words).code == 1
     assert not home.exists()
-    assert main(["add", "rule", "--type", "feedback", *words]) == 0
-    assert f"The store of this project is {home / 'project'}." in capsys.readouterr().err
-    assert main(["add", "tea", "--type", "user", *words]) == 0
-    said = capsys.readouterr()
-    assert f"Your own store is {home / 'me'}." in said.err
-    assert "in your own store" in said.out
+    done = run("add", "rule", "--type", "feedback", *words)
+    assert f"The store of this project is {home / 'project'}." in done.err
+    done = run("add", "tea", "--type", "user", *words)
+    assert f"Your own store is {home / 'me'}." in done.err
+    assert "in your own store" in done.out
     assert (home / "me/user-tea.md").is_file()
     assert (home / "project/feedback-rule.md").is_file()
 
 
 def test_a_personal_note_never_goes_into_a_shared_store(
-    say: Say, home: Path, git: Callable[..., str], repository: Path
+    say: Say, home: Path, git: Git, repository: Path
 ) -> None:
     say("init", "--shared")
     add(say, "tea", "user", "Drinks green tea")
@@ -81,13 +67,13 @@ def test_a_named_store_is_used_alone(both: Path, say: Say) -> None:
     assert "tea" not in say("--store", store, "list")
 
 
-def test_lists_show_both_and_the_names_lead_back(both: Path, say: Say) -> None:
+def test_lists_show_both_and_the_names_lead_back(both: Path, say: Say, ask: Ask) -> None:
     assert [line.split("  ")[0] for line in say("list").splitlines()[:3]] == [
         "feedback-tabs.md", "me/feedback-tabs.md", "user-tea.md",
     ]  # fmt: skip
     assert "Use width 8" in say("show", "tabs")
     assert "Use width 4" in say("show", "me/tabs")
-    assert json.loads(say("show", "tea", "--json"))["layer"] == "user"
+    assert ask("show", "tea")["layer"] == "user"
     say("edit", "me/tabs", "Use width 4 in Go, always.")
     assert "always" in say("show", "me/feedback-tabs.md")
     say("rename", "me/tabs", "blanks")
@@ -102,7 +88,7 @@ NAMES = st.sets(st.sampled_from(["tabs", "tea", "user-tabs", "me", "feedback-tea
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.tuples(NAMES, NAMES), st.sampled_from(["user", "feedback"]))
 def test_whatever_lies_in_two_layers_is_listed_once_and_shown_by_that_name(
-    both: Path, capsys: pytest.CaptureFixture[str], names: tuple[set[str], set[str]], type: str
+    both: Path, ask: Ask, say: Say, names: tuple[set[str], set[str]], type: str
 ) -> None:
     wanted = []
     for folder, some in zip(("project", "me"), names, strict=True):
@@ -113,37 +99,33 @@ def test_whatever_lies_in_two_layers_is_listed_once_and_shown_by_that_name(
             text = NOTE.format(name=name, type=type, about=about)
             (both / folder / f"{type}-{name}.md").write_text(text)
             wanted.append(("project" if folder == "project" else "user", about))
-    capsys.readouterr()
-    assert main(["list", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert sorted((row["layer"], row["description"]) for row in rows) == sorted(wanted)
-    assert main(["list"]) == 0
-    for line in capsys.readouterr().out.splitlines()[: len(wanted)]:
+    assert sorted((row["layer"], row["description"]) for row in ask("list")) == sorted(wanted)
+    for line in say("list").splitlines()[: len(wanted)]:
         shown, about = line.split("  ")[:2]
-        assert main(["show", shown]) == 0
-        assert f"description: {about}\n" in capsys.readouterr().out
+        assert f"description: {about}\n" in say("show", shown)
 
 
-def test_search_ranks_both_together_and_shows_the_same_text_once(both: Path, say: Say) -> None:
-    Memory.open(both / "me").add(
-        "again", type="user", description="Same", body="Deploys on Friday."
-    )
+def test_search_ranks_both_together_and_shows_the_same_text_once(
+    both: Path, say: Say, ask: Ask
+) -> None:
+    mine = Memory.open(both / "me")
+    mine.add("again", type="user", description="Same", body="Deploys on Friday.")
     add(say, "again", "project", "Same")
     (both / "project/project-again.md").write_text((both / "me/user-again.md").read_text())
-    hits = json.loads(say("search", "deploys", "friday", "--json"))["hits"]
+    hits = ask("search", "deploys", "friday")["hits"]
     assert [(hit["layer"], hit["file"]) for hit in hits] == [("project", "project-again.md")]
-    hits = json.loads(say("search", "green", "tea", "--json"))["hits"]
+    hits = ask("search", "green", "tea")["hits"]
     assert [(hit["layer"], hit["file"]) for hit in hits] == [("user", "user-tea.md")]
 
 
 def test_a_contradiction_between_layers_is_shown_on_both_and_the_projects_goes_first(
-    both: Path, say: Say, git: Callable[..., str]
+    both: Path, say: Say, ask: Ask
 ) -> None:
-    hits = json.loads(say("search", "use", "go", "--json"))["hits"]
+    hits = ask("search", "use", "go")["hits"]
     assert [(hit["layer"], hit["status"]) for hit in hits] == [
         ("project", "in conflict"), ("user", "in conflict"),
     ]  # fmt: skip
-    (row,) = json.loads(say("review", "--json"))
+    (row,) = ask("review")
     assert (row["layer"], row["kind"]) == ("both", "conflict")
     sides = [(side["layer"], side["file"]) for side in row["notes"]]
     assert sides == [("project", "feedback-tabs.md"), ("user", "feedback-tabs.md")]
@@ -156,28 +138,28 @@ def test_a_contradiction_between_layers_is_shown_on_both_and_the_projects_goes_f
     assert (both / "me/feedback-tabs.md").exists()
 
 
-def test_undo_takes_the_newest_change_of_either_layer(both: Path, say: Say) -> None:
-    rows = json.loads(say("log", "--json"))
+def test_undo_takes_the_newest_change_of_either_layer(both: Path, say: Say, ask: Ask) -> None:
+    rows = ask("log")
     assert {row["layer"] for row in rows} == {"project", "user"}
     tea = next(row["id"] for row in rows if "user-tea.md" in str(row["ops"]))
     assert "+Drinks green tea." in say("log", tea, "-p")
-    assert json.loads(say("undo", "--json"))["layer"] == "user"
+    assert ask("undo")["layer"] == "user"
     assert not (both / "me/feedback-tabs.md").exists()
     say("undo", tea)
     assert not (both / "me/user-tea.md").exists()
-    assert json.loads(say("undo", "--json"))["layer"] == "project"
+    assert ask("undo")["layer"] == "project"
 
 
-def test_a_link_to_a_note_of_the_other_layer_is_not_dead(both: Path, say: Say) -> None:
+def test_a_link_to_a_note_of_the_other_layer_is_not_dead(both: Path, say: Say, ask: Ask) -> None:
     add(say, "links", "project", "See [[tea]] and [[nowhere]]")
-    findings = json.loads(say("doctor", "--json"))["findings"]
+    findings = ask("doctor")["findings"]
     assert [row["message"] for row in findings if row["check"] == "links"] == [
         "It links to [[nowhere]], and there is no such note: add it, or unlink it."
     ]
 
 
-def test_status_index_and_export_cover_both(both: Path, say: Say) -> None:
-    status = json.loads(say("status", "--json"))
+def test_status_index_and_export_cover_both(both: Path, say: Say, ask: Ask) -> None:
+    status = ask("status")
     assert [(row["layer"], row["notes"]) for row in status["layers"]] == [
         ("project", 1), ("user", 2),
     ]  # fmt: skip
@@ -190,12 +172,12 @@ def test_status_index_and_export_cover_both(both: Path, say: Say) -> None:
 
 
 def test_other_projects_are_read_only_where_a_person_asks(
-    both: Path, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    both: Path, say: Say, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other"
-    subprocess.run(["git", "clone", "-q", ".", str(other)], check=True)
-    for words in (("remote", "remove", "origin"), ("config", "user.name", "A")):
-        subprocess.run(["git", "-C", str(other), *words], check=True)
+    git(tmp_path, "clone", "-q", str(Path.cwd()), "other")
+    git(other, "remote", "remove", "origin")
+    git(other, "config", "user.name", "A")
     monkeypatch.chdir(other)
     say("init")
     add(say, "goat", "project", "The goat deploys")
@@ -207,18 +189,14 @@ def test_other_projects_are_read_only_where_a_person_asks(
 
 
 def test_where_the_store_is_not_certain_reading_serves_the_person_and_writing_asks(
-    both: Path, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    subprocess.run(["cp", "-r", ".", str(tmp_path / "copy")], check=True)
+    both: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(".", tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
-    capsys.readouterr()
-    assert main(["list"]) == 0
-    said = capsys.readouterr()
-    assert "user-tea.md" in said.out
-    assert "--join" in said.err
-    words = ("--type", "feedback", "--description", "d", "b")
-    assert "--join" in say("add", "x", *words, code=1)
+    said = run("list")
+    assert (said.code, "user-tea.md" in said.out, "--join" in said.err) == (0, True, True)
+    said = run("add", "x", "--type", "feedback", "--description", "d", "b")
+    assert (said.code, "--join" in said.err) == (1, True)
 
 
 def test_layers_in_python(both: Path) -> None:

@@ -2,9 +2,10 @@
 
 import ast
 import re
+import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from itertools import chain, combinations
@@ -12,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import Say
 from rows import each
 from stores import BeginStore
 
 import mdmemory
 from mdmemory import Memory
-from mdmemory.cli import main
 from mdmemory.errors import NoStore
 from mdmemory.git.commits_of_store import History
 from mdmemory.store import adopt, sights
@@ -82,32 +83,20 @@ def test_each_name_that_the_package_gives_is_there_at_run_time_and_for_a_type_ch
         assert name == "__version__" or getattr(import_module(imported[name]), name) is given
 
 
-def test_init_makes_a_store_once(repository: Path) -> None:
-    memory, setup = Memory.init(repository, store="memory")
-    assert setup.commit
-    assert memory.project.store == repository / "memory"
-    _, again = Memory.init(repository)
-    assert (again.commit, again.files) == (None, [])
-
-
-def test_open_finds_the_store_from_below_and_by_name(memory: Memory, tmp_path: Path) -> None:
+def test_open_finds_the_store_from_below_and_by_name_which_counts_over_the_environment(
+    memory: Memory, tmp_path: Path
+) -> None:
     root, store = memory.project.root, memory.project.store
-    assert Memory.open(store).project.root == root
-    assert Memory.open(tmp_path, store=str(root)).project.store == store
-    assert Memory.open(tmp_path, environment={"MDMEMORY_STORE": str(store)}).project.root == root
+    for start, named, environment in (
+        (store, None, {}), (tmp_path, root, {}), (tmp_path, None, {"MDMEMORY_STORE": str(store)}),
+        (tmp_path, root, {"MDMEMORY_STORE": "/nowhere"}),
+    ):  # fmt: skip
+        name = str(named) if named else None
+        opened = Memory.open(start, store=name, environment=environment)
+        assert (opened.project.root, opened.project.store) == (root, store)
     with pytest.raises(NoStore):
         Memory.open(tmp_path)
-
-
-def test_a_name_that_is_given_counts_over_the_environment(memory: Memory, tmp_path: Path) -> None:
-    opened = Memory.open(
-        tmp_path, store=str(memory.project.root), environment={"MDMEMORY_STORE": "/nowhere"}
-    )
-    assert opened.project.store == memory.project.store
-
-
-def test_settings_come_from_the_environment_that_is_handed_in(memory: Memory) -> None:
-    opened = Memory.open(memory.project.root, environment={"MDMEMORY_DAILY_CALLS": "3"})
+    opened = Memory.open(root, environment={"MDMEMORY_DAILY_CALLS": "3"})
     assert opened.project.settings.whole("llm.daily_calls") == 3
 
 
@@ -134,22 +123,6 @@ def test_a_hand_edit_is_seen_at_the_next_call(memory: Memory) -> None:
     path.write_text(path.read_text("utf-8").replace("About", "All about"), "utf-8")
     assert memory.note("prefers-pnpm").note.head.description == "All about prefers-pnpm"
     assert "All about" in (memory.project.store / "MEMORY.md").read_text("utf-8")
-
-
-def test_add_edit_remove_and_undo_are_one_commit_each(
-    memory: Memory, git: Callable[..., str]
-) -> None:
-    file = stored(memory)
-    text = (memory.project.store / file).read_bytes()
-    memory.edit("prefers-pnpm", description="Another")
-    memory.remove("prefers-pnpm")
-    assert memory.notes() == []
-    assert memory.undo().restored == (file,)
-    assert memory.undo().restored == (file,)
-    assert (memory.project.store / file).read_bytes() == text
-    kinds = [entry.get("Memory-Op") for entry, *_ in memory.log()]
-    assert kinds == ["undo", "undo", "remove", "edit", "add", "init"]
-    assert git(memory.project.root, "status", "--porcelain") == ""
 
 
 def test_a_command_looks_at_the_folder_once_for_all_that_it_does(
@@ -201,29 +174,10 @@ def test_compact_merges_and_is_due_by_the_clock(memory: Memory) -> None:
     assert later.due() == "the last pass was at 2026-06-01 12:00"
 
 
-def test_index_check_only_looks(memory: Memory) -> None:
-    stored(memory)
-    path = memory.project.store / "MEMORY.md"
-    path.unlink()
-    assert memory.index(check=True).changed == ("MEMORY.md",)
-    assert not path.exists()
-    assert memory.index().changed == ("MEMORY.md",)
-    assert memory.index().changed == ()
-
-
-def test_doctor_and_git_state_say_how_it_stands(memory: Memory, git: Callable[..., str]) -> None:
-    assert memory.doctor() == []
-    assert memory.git_state() == "ready"
-    git(memory.project.root, "checkout", "-q", "--detach")
-    assert memory.git_state().startswith("HEAD is detached")
-
-
 def test_derived_state_may_be_deleted_at_any_moment(memory: Memory) -> None:
     stored(memory)
     index = (memory.project.store / "MEMORY.md").read_bytes()
-    for path in (memory.project.root / ".mdmemory").iterdir():
-        path.unlink()
-    (memory.project.root / ".mdmemory").rmdir()
+    shutil.rmtree(memory.project.root / ".mdmemory")
     (memory.project.store / "MEMORY.md").unlink()
     assert len(Memory.open(memory.project.root).listing()) == 1
     assert (memory.project.store / "MEMORY.md").read_bytes() == index
@@ -269,7 +223,7 @@ KINDS = {"plain": "It is.", "key": KEY, "odd": "\udcff", "empty": "", **{
 
 
 def test_status_and_list_count_alike_whatever_the_notes_are(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    memory: Memory, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = memory.project.store
     monkeypatch.chdir(memory.project.root)
@@ -284,12 +238,9 @@ def test_status_and_list_count_alike_whatever_the_notes_are(
         assert (counts["notes"], counts["listed"]) == (len(rows), sum(row.listed for row in rows))
         assert [each for each in ("held", "unconfirmed", "superseded")
                 if counts[each] != statuses[each]] == []  # fmt: skip
-        capsys.readouterr()
-        main(["list"])
-        total = capsys.readouterr().out.splitlines()[-1]
+        total = say("list").splitlines()[-1]
         assert total.startswith(f"{store}: {len(rows)} note")
-        main(["status"])
-        assert total in capsys.readouterr().out
+        assert total in say("status")
 
     each([*list(combinations(KINDS, 2))[::2], (), (*KINDS,)], are_counted_alike)
 

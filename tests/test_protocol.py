@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import Say
+from stores import BeginStore
 
-from mdmemory import Memory, assets, protocol
+from mdmemory import assets, protocol
 from mdmemory.capture.candidates import parse as candidates
 from mdmemory.capture.fact import fact_of
 from mdmemory.cli import main
@@ -27,7 +29,6 @@ SECTIONS = {
     "compact": ("Types", "The bar", "Format", "Limits"),
 }
 FILES = ("PROTOCOL.md", "extract.md", "compact.md")
-TASKS = ("extract", "compact")
 EDITED = protocol.shipped_protocol().replace("next month", "next year")
 
 
@@ -42,7 +43,7 @@ def own(empty_home: Path) -> Path:
 # --- prompts -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", SECTIONS)
 def test_a_prompt_holds_the_rules_of_the_protocol_at_run_time(task: str) -> None:
     ours = protocol.Protocol(protocol.shipped_protocol())
     told = protocol.task_prompt(task, ours)
@@ -63,17 +64,14 @@ def phrases(text: str, length: int = 6) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(("one", "other"), list(combinations(FILES, 2)))
-def test_each_rule_stands_in_one_file(one: str, other: str) -> None:
-    texts = [assets.read(f"protocol/{name}") for name in (one, other)]
-    assert phrases(texts[0]) & phrases(texts[1]) == set()
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_types_are_explained_in_the_protocol_alone(task: str) -> None:
-    page = assets.read(f"protocol/{task}.md")
-    assert not re.findall(rf"^- `(?:{'|'.join(TYPES)})`", page, re.MULTILINE)
-    assert set(re.findall(r"\{\{(.+?)\}\}", page)) == set(SECTIONS[task])
+def test_each_rule_stands_in_one_file_and_types_are_explained_in_the_protocol_alone() -> None:
+    pages = {name: assets.read(f"protocol/{name}") for name in FILES}
+    for one, other in combinations(FILES, 2):
+        assert phrases(pages[one]) & phrases(pages[other]) == set()
+    for task, sections in SECTIONS.items():
+        page = pages[f"{task}.md"]
+        assert not re.findall(rf"^- `(?:{'|'.join(TYPES)})`", page, re.MULTILINE)
+        assert set(re.findall(r"\{\{(.+?)\}\}", page)) == set(sections)
 
 
 def samples(task: str) -> list[Any]:
@@ -134,22 +132,14 @@ def test_a_sample_that_a_model_copies_does_no_harm() -> None:
 
 
 # Tokens of the system text by our own estimate, which is rather too many.
-@pytest.mark.parametrize(
-    ("task", "most"),
-    [
-        ("extract", 1_650), ("compact", 1_450), ("compress", 665), ("summarize", 420),
-        ("lasting", 560),
-    ],
-)  # fmt: skip
-def test_a_prompt_is_short_and_loses_nothing_to_redaction(task: str, most: int) -> None:
+MOST = {"extract": 1_650, "compact": 1_450, "compress": 665, "summarize": 420, "lasting": 560}
+
+
+@pytest.mark.parametrize("task", MOST)
+def test_a_prompt_is_short_loses_nothing_to_redaction_and_names_no_command(task: str) -> None:
     told = protocol.task_prompt(task, protocol.Protocol(protocol.shipped_protocol()))
-    assert tokens(told) <= most
+    assert tokens(told) <= MOST[task]
     assert not has_secret(told)
-
-
-@pytest.mark.parametrize("task", ["extract", "compact", "compress", "summarize", "lasting"])
-def test_no_prompt_speaks_of_the_command_line(task: str) -> None:
-    told = protocol.task_prompt(task, protocol.Protocol(protocol.shipped_protocol()))
     assert not re.findall(r"`?mdmemory [a-z]+|(?<![\w-])--[a-z]+", told)
 
 
@@ -157,7 +147,6 @@ def test_no_prompt_speaks_of_the_command_line(task: str) -> None:
 
 
 def test_without_a_persons_own_file_ours_is_in_force(own: Path) -> None:
-    assert not own.exists()
     assert protocol.in_force() == protocol.Protocol(protocol.shipped_protocol())
 
 
@@ -178,17 +167,14 @@ def test_no_file_of_a_project_has_a_say(own: Path, repository: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * 70_000], ids=["not text", "too large"])
 def test_a_protocol_that_cannot_be_read_is_told_and_ours_used(
-    data: bytes, own: Path, repository: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    data: bytes, own: Path, begin_store: BeginStore, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own.write_bytes(data)
     found = protocol.in_force()
     assert (found.text, found.is_edited) == (protocol.shipped_protocol(), False)
     assert found.said.startswith("Our own protocol is used: ")
-    Memory.init(repository)
-    monkeypatch.chdir(repository)
-    assert main(["status"]) == 0
-    assert "Our own protocol is used" in capsys.readouterr().out
+    monkeypatch.chdir(begin_store().project.root)
+    assert "Our own protocol is used" in say("status")
 
 
 def test_no_link_is_followed_to_a_protocol(own: Path, tmp_path: Path) -> None:
