@@ -88,7 +88,7 @@ def test_an_answer_without_one_candidate_that_can_be_read_is_refused(text: str) 
         {"title": "a\x00b"}, {"action": "reinforce"}, {"action": "reinforce", "replaces": [""]},
     ],
 )  # fmt: skip
-def test_a_candidate_with_a_wrong_field_is_left_out_and_the_others_go_on(
+def test_a_candidate_with_a_wrong_field_is_left_out_and_others_go_on(
     change: dict[str, Any],
 ) -> None:
     found = parse(answer(GOOD, {**GOOD, **change}))

@@ -96,9 +96,7 @@ def test_secrets_private_parts_and_invisible_characters_reach_no_note(memory: Me
     assert (spaces, tabs) == ("Use two spaces, not three", "Use tabs always")
 
 
-def test_a_request_that_no_note_may_hold_is_told_and_keeps_no_other_from_its_note(
-    memory: Memory,
-) -> None:
+def test_a_request_that_no_note_may_hold_is_told_and_holds_up_no_other(memory: Memory) -> None:
     asked = "remember:\n- <<<<<<< HEAD of it", f"remember the token {SECRET}", TABS
     done = memory.extract(talk(*asked))
     assert said(memory) == ["Use tabs, not spaces"]
@@ -157,9 +155,7 @@ def test_what_the_user_says_is_no_longer_unconfirmed(memory: Memory) -> None:
     assert (done.added, done.updated, memory.note(file).note.head.status) == ([], [file], "")
 
 
-def test_what_was_superseded_is_in_force_again_when_the_user_asks_for_it_again(
-    memory: Memory,
-) -> None:
+def test_what_was_superseded_is_in_force_again_when_it_is_asked_for_again(memory: Memory) -> None:
     (old,) = memory.extract(talk(TABS)).added
     new = memory.add("s", type="project", description="Use spaces, no tabs", replaces=[old]).file
     assert memory.note(old).note.head.status == "superseded"
@@ -211,7 +207,7 @@ def test_the_same_turns_are_asked_about_twice_and_then_wait_for_the_interval(at:
     assert (done.added, done.failure) == (["project-deploys.md"], None)
 
 
-def test_after_three_rounds_the_turns_are_passed_over_and_that_is_said(
+def test_after_three_rounds_turns_are_passed_over_and_told(
     at: At, monkeypatch: Patch, capsys: Capture
 ) -> None:
     for round in (0, 1):

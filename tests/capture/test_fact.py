@@ -41,6 +41,8 @@ from mdmemory.search.database import UnusableError
 from mdmemory.search.near import unread_notes
 from mdmemory.store.store import Store
 
+Patch = pytest.MonkeyPatch
+
 DARK = "I prefer dark themes in all editors"
 KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
 
@@ -416,7 +418,7 @@ SAID = [
 
 
 @pytest.fixture
-def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+def large(tmp_path: Path, monkeypatch: Patch) -> Memory:
     """A store that is too large to be read for one fact."""
     monkeypatch.setattr(near, "SCANNED", 1)
     folder = tmp_path / "notes/memory"
@@ -431,9 +433,7 @@ def taken(memory: Memory, said: str) -> Put:
     return Batch(memory.opened.writer(), NOW).add(fact_as_said(said), Origin("explicit", "s", "t1"))
 
 
-def test_a_fact_meets_the_note_that_the_reading_of_all_notes_meets(
-    large: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fact_meets_the_note_that_reading_all_meets(large: Memory, monkeypatch: Patch) -> None:
     def is_met(said: str, file: str) -> None:
         def broken(*_: object, **__: object) -> None:
             raise UnusableError("is on the moon")
@@ -451,7 +451,7 @@ def test_a_fact_meets_the_note_that_the_reading_of_all_notes_meets(
     each(SAID, is_met)
 
 
-def test_only_what_may_be_meant_is_read(large: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_may_be_meant_is_read(large: Memory, monkeypatch: Patch) -> None:
     refresher, files = large.opened.refresher(), list[str]()
     with monkeypatch.context() as patch:
         patch.setattr(near, "SCANNED", 5)

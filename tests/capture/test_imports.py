@@ -86,9 +86,7 @@ def test_notes_of_other_tools_keep_their_heads(tmp_path: Path) -> None:
         ("```\n- no fact\n```\n- Use tabs in Go\n", ["Use tabs in Go"]),
     ],
 )  # fmt: skip
-def test_a_plain_file_is_its_bullets_or_its_paragraphs(
-    tmp_path: Path, text: str, facts: list[str]
-) -> None:
+def test_a_plain_file_is_bullets_or_paragraphs(tmp_path: Path, text: str, facts: list[str]) -> None:
     for path in (put(tmp_path, "notes.md", text), put(tmp_path / "folder", "MEMORY.md", text)):
         assert [fact.text for fact in read(path) if not fact.reason] == facts
 
@@ -101,9 +99,7 @@ def test_a_plain_file_is_its_bullets_or_its_paragraphs(
         ("a.db", b"SQLite format 3\x00\xff"), ("empty/.keep", b""),
     ],
 )  # fmt: skip
-def test_what_holds_no_memory_is_refused_with_a_next_step(
-    tmp_path: Path, name: str, data: bytes | None
-) -> None:
+def test_what_holds_no_memory_is_refused(tmp_path: Path, name: str, data: bytes | None) -> None:
     path = tmp_path / name
     if data is not None:
         path.parent.mkdir(exist_ok=True)
@@ -309,9 +305,7 @@ def test_secrets_and_private_parts_stay_behind_also_where_a_file_says_that_it_is
     assert not any(each in told for each in (KEY, "business", "Wage", "secrets: allowed"))
 
 
-def test_an_export_comes_in_again_as_it_went_out(
-    memory: Memory, tmp_path: Path, capsys: Capture
-) -> None:
+def test_an_export_comes_in_as_it_went_out(memory: Memory, tmp_path: Path, capsys: Capture) -> None:
     memory.add("tabs", type="feedback", description="Go uses tabs", body="gofmt does.\n\n- a\n- b")
     memory.add("sqlite", type="project", description="SQLite it is", kind="decision")
     put(memory.project.store, "reference-host.md", f"---\nname: host\n---\n\nKey {KEY}\n")
@@ -396,7 +390,7 @@ def test_every_word_of_a_source_is_in_a_note_of_its_type_or_in_what_is_kept(
     assert (again.added, again.commit, again.rest) == ([], None, done.rest)
 
 
-def test_what_became_no_note_is_said_and_kept_for_its_owner_alone(
+def test_what_became_no_note_is_told_and_kept_for_its_owner(
     memory: Memory, capsys: Capture
 ) -> None:
     assert main(["import", str(DATA / "cursorrules.md"), "--yes"]) == 0
@@ -436,9 +430,7 @@ def test_every_text_of_any_json_is_handed_on(tmp_path: Path, value: object) -> N
     assert words(" ".join(_texts(value))) <= words(read)
 
 
-def test_of_a_folder_installed_packages_links_and_what_is_no_file_are_passed_over(
-    tmp_path: Path,
-) -> None:
+def test_of_a_folder_installed_packages_links_and_pipes_are_passed_over(tmp_path: Path) -> None:
     for name in ("node_modules/pkg/README.md", ".git/a.md", "notes/deep/a.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("We deploy on Tuesdays.", "utf-8")
@@ -639,7 +631,7 @@ def test_a_folder_of_others_comes_in_with_all_its_keys_and_goes_out_with_its_typ
     assert head["verified"] == [{"by": "human:ann"}]
 
 
-def test_notes_of_both_stores_come_back_to_their_own(
+def test_notes_of_both_stores_come_back_there(
     memory: Memory, tmp_path: Path, capsys: Capture
 ) -> None:
     assert main(["add", "The gateway listens on 8080"]) == 0
@@ -656,7 +648,7 @@ def test_notes_of_both_stores_come_back_to_their_own(
     assert len(files) == 2
 
 
-def test_a_folder_with_anything_in_it_is_not_written_to(
+def test_no_folder_with_a_file_is_written_to(
     memory: Memory, tmp_path: Path, capsys: Capture
 ) -> None:
     path = put(tmp_path / "full", "x", "mine")

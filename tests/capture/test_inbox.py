@@ -19,6 +19,8 @@ from mdmemory.errors import NotFound
 from mdmemory.hosts.notifications import count_waiting
 from mdmemory.store.state import State
 
+Patch = pytest.MonkeyPatch
+
 Git = Callable[..., str]
 TODAY = datetime.now(UTC).date().isoformat()  # commands have the real clock
 FACT = PendingFact(
@@ -29,9 +31,7 @@ OWN, SHARED = "own", "shared"
 
 
 @pytest.fixture(params=[OWN, SHARED])
-def memory(
-    request: pytest.FixtureRequest, repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> Memory:
+def memory(request: pytest.FixtureRequest, repository: Path, monkeypatch: Patch) -> Memory:
     monkeypatch.chdir(repository)
     return Memory.init(repository, own_repo=request.param == OWN)[0]
 
@@ -91,9 +91,7 @@ def test_a_fact_that_waits_is_a_file_that_a_person_can_read(memory: Memory, git:
 
 
 @pytest.mark.parametrize("memory", [OWN], indirect=True)
-def test_accepting_is_one_commit_and_its_undo_lets_the_fact_wait_again(
-    memory: Memory, git: Git
-) -> None:
+def test_accepting_is_one_commit_whose_undo_lets_it_wait_again(memory: Memory, git: Git) -> None:
     let_wait(memory)
     store, before = memory.project.store, git(memory.project.store, "rev-parse", "HEAD").strip()
     done = memory.accept(FACT.id)
@@ -109,9 +107,7 @@ def test_accepting_is_one_commit_and_its_undo_lets_the_fact_wait_again(
 
 
 @pytest.mark.parametrize("memory", [OWN], indirect=True)
-def test_dropping_is_one_commit_and_its_undo_lets_the_fact_wait_again(
-    memory: Memory, git: Git
-) -> None:
+def test_dropping_is_one_commit_whose_undo_lets_it_wait_again(memory: Memory, git: Git) -> None:
     let_wait(memory)
     store, before = memory.project.store, git(memory.project.store, "rev-parse", "HEAD^{tree}")
     memory.drop(FACT.id)
@@ -122,9 +118,7 @@ def test_dropping_is_one_commit_and_its_undo_lets_the_fact_wait_again(
     assert git(store, "status", "--porcelain") == ""
 
 
-def test_a_fact_may_go_to_another_store_than_where_it_waited(
-    memory: Memory, git: Git, tmp_path: Path
-) -> None:
+def test_a_fact_may_go_to_another_store_at_last(memory: Memory, git: Git, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     git(tmp_path / "other", "init", "-q")
     other = Memory.init(tmp_path / "other")[0]
@@ -136,9 +130,7 @@ def test_a_fact_may_go_to_another_store_than_where_it_waited(
     assert git(memory.project.store, "status", "--porcelain") == ""
 
 
-def test_of_a_dropped_fact_no_file_stays_and_it_is_not_proposed_again(
-    memory: Memory, git: Git
-) -> None:
+def test_of_a_dropped_fact_no_file_stays_nor_is_it_proposed_anew(memory: Memory, git: Git) -> None:
     let_wait(memory)
     memory.drop(FACT.id)
     let_wait(memory)
@@ -194,8 +186,8 @@ def test_facts_that_no_inbox_took_are_carried_over_once(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("memory", [SHARED], indirect=True)
-def test_a_process_that_dies_while_it_carries_them_over_loses_none(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
+def test_a_process_that_dies_in_carrying_over_loses_none(
+    memory: Memory, monkeypatch: Patch
 ) -> None:
     in_the_database(memory)
     with monkeypatch.context() as patch:
@@ -223,9 +215,7 @@ def blocked(memory: Memory, *, person_too: bool) -> Iterator[None]:
 
 @pytest.mark.parametrize("memory", [SHARED], indirect=True)
 @pytest.mark.parametrize("person_too", [False, True])
-def test_where_the_inbox_is_not_to_be_had_facts_wait_elsewhere(
-    memory: Memory, person_too: bool
-) -> None:
+def test_without_the_inbox_facts_wait_elsewhere(memory: Memory, person_too: bool) -> None:
     with blocked(memory, person_too=person_too):
         let_wait(memory)
         assert [replaced(each) for each in memory.pending()] == [FACT]
@@ -238,7 +228,7 @@ def test_where_the_inbox_is_not_to_be_had_facts_wait_elsewhere(
 
 
 @pytest.mark.parametrize("memory", [OWN], indirect=True)
-def test_what_lies_in_an_own_stores_inbox_is_in_its_next_commit_but_for_secrets(
+def test_an_own_stores_inbox_is_in_its_next_commit_but_for_secrets(
     memory: Memory, git: Git
 ) -> None:
     store = memory.project.store
@@ -256,7 +246,7 @@ def test_what_lies_in_an_own_stores_inbox_is_in_its_next_commit_but_for_secrets(
 
 
 @pytest.mark.parametrize("memory", [OWN], indirect=True)
-def test_an_inbox_that_a_person_ignores_is_not_committed_and_stops_nothing(
+def test_an_inbox_that_git_ignores_is_not_committed_and_stops_nothing(
     memory: Memory, git: Git
 ) -> None:
     (memory.project.store / ".gitignore").write_text(".inbox/\n", "utf-8")
@@ -266,7 +256,7 @@ def test_an_inbox_that_a_person_ignores_is_not_committed_and_stops_nothing(
     assert memory.pending() == []
 
 
-def test_what_waits_is_listed_counted_and_named_at_the_start_of_a_session(
+def test_what_waits_is_listed_counted_and_named_at_the_start(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     layers = Memory.around(memory.project.root)

@@ -357,7 +357,7 @@ def test_each_proposal_is_shown_with_its_quote_its_surroundings_and_what_it_repl
     assert (second["replaces"], second["around"]) == ([], [])
 
 
-def test_it_is_asked_once_for_all_proposals_of_a_run_and_never_what_the_first_one_thought(
+def test_it_is_asked_once_for_all_proposals_and_never_what_the_first_thought(
     memory: Memory,
 ) -> None:
     model = Scripted({"candidates": [proposal(FACT), proposal(JUNK)]})
@@ -372,9 +372,7 @@ def test_it_is_asked_once_for_all_proposals_of_a_run_and_never_what_the_first_on
     assert "Asked once more whether what it found lasts (2; 100 tokens in" in done.second.as_text()
 
 
-def test_what_a_person_asked_for_and_what_lacks_proof_needs_no_second_question(
-    memory: Memory,
-) -> None:
+def test_what_a_person_asked_for_or_what_lacks_proof_needs_no_second_look(memory: Memory) -> None:
     model = Scripted({"candidates": [proposal("Nobody said this in any of the turns")]})
     done = memory.extract(talk(f"remember: {FACT}"), model=model)
     assert (len(done.added), model.looked, done.second) == (1, [], None)
@@ -446,7 +444,7 @@ def test_no_answer_breaks_the_reader_nor_affirms_by_chance(objects: list[object]
 @pytest.mark.parametrize(
     "answer", [ModelFailed("It is down."), "I would keep the first.", "{}", says()]
 )
-def test_without_an_answer_the_proposals_wait_and_the_turns_count_as_read(
+def test_without_an_answer_proposals_wait_and_turns_count_as_read(
     memory: Memory, answer: Said
 ) -> None:
     done = read(memory, proposal(FACT), judge=answer)
@@ -476,9 +474,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more() -> None:
 # --- what becomes of them ----------------------------------------------------------------------
 
 
-def test_what_lasts_is_stored_what_is_of_the_moment_dropped_and_a_doubt_waits(
-    memory: Memory,
-) -> None:
+def test_what_lasts_is_stored_what_is_of_the_moment_goes_a_doubt_waits(memory: Memory) -> None:
     verdicts = says(("lasting", ""), ("moment", ""), ("unclear", ""))
     done = read(memory, proposal(FACT), proposal(JUNK), proposal(NEW), judge=verdicts)
     assert [memory.note(file).note.head.description for file in done.added] == [FACT]
@@ -518,9 +514,7 @@ def test_a_note_is_replaced_only_if_both_readings_say_that_it_is_untrue(
     )
 
 
-def test_several_notes_that_became_untrue_go_with_one_and_come_back_with_its_undo(
-    memory: Memory, git: Git
-) -> None:
+def test_several_notes_that_became_untrue_go_and_return_with_one(memory: Memory, git: Git) -> None:
     files = [memory.add(f"p{at}", type="project", description=f"{OLD}, says {at}").file
              for at in "ab"]  # fmt: skip
     before = {each.file: each.digest for each in memory.notes()}
@@ -563,9 +557,7 @@ def test_what_waits_is_stored_when_it_is_said_again_in_another_session(memory: M
         ("The proxy of the shop is on port 8080", "The proxy of the shop is on port 8443"),
     ],
 )
-def test_another_fact_in_another_session_stores_nothing(
-    memory: Memory, waits: str, other: str
-) -> None:
+def test_a_different_fact_elsewhere_stores_nothing(memory: Memory, waits: str, other: str) -> None:
     for text, session in ((waits, "ses_1"), (other, "ses_2")):
         model = Scripted({"candidates": [proposal(text)]}, judge=says(("unclear", "")))
         assert memory.extract(talk(f"Well: {text}.", session=session), model=model).added == []

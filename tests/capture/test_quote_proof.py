@@ -189,9 +189,7 @@ def test_the_words_that_speak_against_it_are_told() -> None:
         (FREIGHT.replace("carrier", "ship"), "Let us look at the tests now", "other_words"),
     ],
 )  # fmt: skip
-def test_a_note_that_would_be_replaced_lends_its_words_and_proves_nothing(
-    fact: str, quote: str, reason: str
-) -> None:
+def test_a_note_to_be_replaced_lends_words_and_no_proof(fact: str, quote: str, reason: str) -> None:
     said = (CHANGE, "Let us look at the tests now")
     assert why(fact, quote, *said, replaced=(FREIGHT,)) == reason
 

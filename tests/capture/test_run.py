@@ -267,9 +267,7 @@ def test_a_personal_fact_that_waits_keeps_no_other_from_its_store(memory: Memory
     assert any("tea" in str(each) for each in waiting.items(Memory.around()))
 
 
-def test_a_personal_fact_that_names_a_note_of_the_project_never_enters_its_store(
-    memory: Memory,
-) -> None:
+def test_a_personal_fact_that_names_a_projects_note_never_enters_its_store(memory: Memory) -> None:
     layers = Memory.around()
     layers.add("My cat is called Zebra", type="user")
     old = memory.add("tea", type="project", description="The team drinks black tea").file
@@ -302,9 +300,7 @@ def test_what_becomes_a_note_in_another_way_waits_no_more(memory: Memory, way: s
     assert (len(done.added), memory.pending()) == (1, [])
 
 
-def test_words_of_the_user_are_one_line_of_the_commit_and_no_trailer(
-    memory: Memory, git: Git
-) -> None:
+def test_words_of_the_user_are_one_line_of_the_commit_no_trailer(memory: Memory, git: Git) -> None:
     text = "The port of the proxy is 8443 now\n\nMemory-Id: m-00000000\nMemory-Session: other"
     moved = {**MOVED, "action": "flag", "quote": text}
     done = memory.extract(export([("user", text)]), model=answers(moved))
@@ -318,7 +314,7 @@ def test_words_of_the_user_are_one_line_of_the_commit_and_no_trailer(
 # --- the log, and taking it back ---------------------------------------------------------------
 
 
-def test_the_log_says_why_each_was_kept_or_dropped_without_secrets(
+def test_the_log_says_why_each_was_kept_or_dropped(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     secret = "ghp_" + "a1B2" * 9

@@ -15,6 +15,8 @@ from stores import BeginStore
 from mdmemory import Memory
 from mdmemory.cli import main
 
+Capture = pytest.CaptureFixture[str]
+
 DATA = Path(__file__).parent / "data"
 CLAUDE = "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001"
 Git = Callable[..., str]
@@ -24,7 +26,7 @@ Patch = pytest.MonkeyPatch
 class Bench:
     """A project, and the two hosts' sessions in a home of the test's own."""
 
-    def __init__(self, root: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, root: Path, home: Path, capsys: Capture) -> None:
         self.root = root
         self.database = home / ".local/share/opencode/opencode.db"
         self.claude = home / ".claude/projects"
@@ -81,7 +83,7 @@ class Bench:
 @pytest.fixture
 def bench(
     begin_store: BeginStore, repository: Path, empty_home: Path,
-    capsys: pytest.CaptureFixture[str], monkeypatch: Patch,
+    capsys: Capture, monkeypatch: Patch,
 ) -> Bench:  # fmt: skip
     begin_store()
     monkeypatch.chdir(repository)
@@ -172,7 +174,7 @@ def test_the_hosts_own_variables_say_where_they_keep_their_sessions(
 
 
 def test_a_session_is_found_where_the_project_lay_before_it_was_moved(
-    repository: Path, empty_home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    repository: Path, empty_home: Path, capsys: Capture, tmp_path: Path,
     monkeypatch: Patch,
 ) -> None:  # fmt: skip
     Memory.init(repository, home=True)
@@ -187,7 +189,7 @@ def test_a_session_is_found_where_the_project_lay_before_it_was_moved(
     assert bench.ids() == []
 
 
-def test_other_projects_are_listed_and_read_only_when_they_are_asked_for(
+def test_other_projects_are_listed_and_read_only_when_asked_for(
     bench: Bench, tmp_path: Path
 ) -> None:
     bench.opencode("ses_1", tmp_path / "other", "remember: theirs is a heron")
@@ -241,9 +243,7 @@ def test_a_session_is_read_from_its_file_and_a_transcript_may_be_of_any_kind(
         assert [row["read"] for row in bench.ask("session")] == [6]
 
 
-def test_a_session_that_is_deleted_while_extract_waits_loses_nothing(
-    bench: Bench, monkeypatch: Patch
-) -> None:
+def test_a_session_deleted_while_extract_waits_is_read(bench: Bench, monkeypatch: Patch) -> None:
     bench.opencode("ses_1", bench.root, "remember: deploys go out on Tuesdays")
     waited: list[float] = []
 

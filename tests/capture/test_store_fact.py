@@ -83,9 +83,7 @@ def lamp(memory: Memory, number: int) -> str:
 # --- a new fact ----------------------------------------------------------------------------------
 
 
-def test_a_fact_that_the_user_said_is_one_commit_with_its_session_and_turn(
-    memory: Memory, git: Git
-) -> None:
+def test_a_fact_the_user_said_is_one_commit_with_session_and_turn(memory: Memory, git: Git) -> None:
     why, quote = "she knows the parser", "reviews go to Priya"
     call = FactCall("Reviews go to Priya", "feedback", title="Who reviews", why=why, quote=quote)
     done = memory.store(call, said("From now on reviews go to Priya, she knows the parser"))
@@ -102,9 +100,7 @@ def test_a_fact_that_the_user_said_is_one_commit_with_its_session_and_turn(
     assert memory.notes() == []
 
 
-def test_what_nothing_proves_is_unconfirmed_and_says_why_until_the_user_says_it(
-    memory: Memory,
-) -> None:
+def test_what_nothing_proves_is_unconfirmed_and_says_why_until_it_is_said(memory: Memory) -> None:
     done = memory.store(FactCall(FREIGHT, quote="parcels go by freight"), said("Fix the test."))
     assert (done.status, done.why) == ("unconfirmed", "the quote is not in what the user typed")
     assert not done.quoted
@@ -177,7 +173,7 @@ HOSTILE = [  # quote, what the user typed; more of them in test_quote_proof.py
 
 
 @pytest.mark.parametrize(("quote", "typed"), HOSTILE)
-def test_of_hostile_calls_nothing_becomes_the_users_and_nothing_is_replaced(
+def test_of_hostile_calls_nothing_is_proven_nor_replaced(
     memory: Memory, quote: str, typed: str
 ) -> None:
     old = tell(memory, FREIGHT)
@@ -193,9 +189,7 @@ def test_of_hostile_calls_nothing_becomes_the_users_and_nothing_is_replaced(
 # --- what it replaces ----------------------------------------------------------------------------
 
 
-def test_one_call_replaces_several_notes_in_one_commit_and_undo_brings_all_back(
-    memory: Memory, git: Git
-) -> None:
+def test_a_call_replaces_several_notes_in_one_commit_to_undo(memory: Memory, git: Git) -> None:
     names = [add(memory, f"p{at}", text) for at, text in enumerate((FREIGHT, COURIER))]
     before, head = digests(memory), git(memory.project.store, "rev-parse", "HEAD").strip()
     with pytest.raises(NotFound):
@@ -212,9 +206,7 @@ def test_one_call_replaces_several_notes_in_one_commit_and_undo_brings_all_back(
     assert digests(memory) == before
 
 
-def test_one_call_replaces_notes_of_both_layers_in_one_commit_each(
-    layers: Memory, git: Git
-) -> None:
+def test_a_call_replaces_notes_of_both_layers_in_one_commit_each(layers: Memory, git: Git) -> None:
     parts = [part for _, part in layers.each()]
     stores = [each.project.store for each in parts]
     heads = [git(each, "rev-parse", "HEAD").strip() for each in stores]
@@ -314,9 +306,7 @@ def two(memory: Memory) -> Memory:
     return memory
 
 
-def test_what_the_user_asks_to_forget_goes_in_one_commit_that_undo_takes_back(
-    two: Memory, git: Git
-) -> None:
+def test_what_the_user_asks_to_forget_goes_in_one_commit_to_undo(two: Memory, git: Git) -> None:
     before, store = digests(two), two.project.store
     head = git(store, "rev-parse", "HEAD").strip()
     with pytest.raises(NotFound):
@@ -438,7 +428,7 @@ CHAINS = {
 
 
 @pytest.mark.parametrize(("steps", "expected"), CHAINS.items())
-def test_a_chain_ends_with_what_was_said_last(
+def test_a_chain_ends_with_the_last_word(
     memory: Memory, steps: str, expected: tuple[str, int]
 ) -> None:
     talk = Talk(memory)
@@ -479,9 +469,7 @@ def _at(trouble: Callable[..., None], at: int, event: str, step: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20 if FULL else 1))
-def test_a_random_walk_makes_no_circle_and_loses_no_byte(
-    memory: Memory, seed: int, git: Git
-) -> None:
+def test_a_random_walk_makes_no_circle_loses_no_byte(memory: Memory, seed: int, git: Git) -> None:
     walk, talk, seen = random.Random(seed), Talk(memory), set[bytes]()
     store = memory.project.store
     for _ in range(14):

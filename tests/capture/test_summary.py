@@ -143,9 +143,7 @@ def test_the_older_form_in_tags_is_read_and_injected_memory_is_not(memory: Memor
     ]
 
 
-def test_numbered_notes_are_reinforced_by_the_users_words_and_never_replaced(
-    memory: Memory,
-) -> None:
+def test_numbered_notes_are_reinforced_by_the_users_words_never_replaced(memory: Memory) -> None:
     memory.add("proxy", type="project", description="The proxy listens on port 8080")
     memory.add("tea", type="project", description="Drinks tea every day")
     _, shown = memory.summary_request()
@@ -171,7 +169,7 @@ def test_numbered_notes_are_reinforced_by_the_users_words_and_never_replaced(
     assert memory.summary("ses_1", text, said, shown=shown).reinforced == ["project-tea.md"]
 
 
-def test_a_summary_is_written_in_one_commit_and_asks_no_model(
+def test_a_summary_is_one_commit_and_asks_no_model(
     memory: Memory, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MDMEMORY_PLANNER", "openai")

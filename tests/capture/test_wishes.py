@@ -67,9 +67,7 @@ def kept(memory: Memory) -> list[str]:
 # --- how it is kept ------------------------------------------------------------------------------
 
 
-def test_a_wish_is_a_file_that_its_owner_reads_and_git_does_not_see(
-    memory: Memory, git: Git
-) -> None:
+def test_a_wish_is_a_file_that_its_owner_sees_and_git_does_not(memory: Memory, git: Git) -> None:
     (path,) = keep(memory)
     assert path.parent == memory.project.store / ".inbox"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -135,18 +133,14 @@ def test_what_an_assistant_declines_is_gone_and_nothing_is_stored(memory: Memory
     assert (kept(memory), memory.settle_wishes("ses_1", ""), memory.notes()) == ([], [], [])
 
 
-def test_a_call_about_something_else_and_one_of_another_session_answer_nothing(
-    memory: Memory,
-) -> None:
+def test_a_call_about_something_else_or_of_another_session_answers_nothing(memory: Memory) -> None:
     keep(memory)
     tell(memory, "Staging is reached under the name heron-5", "staging is heron-5")
     memory.store(FactCall(FACT, declined="joke"), Caller("ses_2"))
     assert kept(memory) == [FACT]
 
 
-def test_what_no_call_answers_is_stored_as_it_was_said_when_its_turn_is_over(
-    memory: Memory,
-) -> None:
+def test_what_no_call_answers_is_stored_as_it_was_said_after_its_turn(memory: Memory) -> None:
     keep(memory)
     assert memory.settle_wishes("ses_1", "m1") == []
     (done,) = memory.settle_wishes("ses_1", "m2")
@@ -157,7 +151,7 @@ def test_what_no_call_answers_is_stored_as_it_was_said_when_its_turn_is_over(
     assert memory.notes() == []
 
 
-def test_a_wish_of_another_session_waits_until_that_was_silent_for_ten_minutes(
+def test_a_wish_of_another_session_waits_for_ten_silent_minutes(
     memory: Memory, clock: Clock
 ) -> None:
     keep(memory)
@@ -167,9 +161,7 @@ def test_a_wish_of_another_session_waits_until_that_was_silent_for_ten_minutes(
     assert len(memory.settle_wishes("ses_2", "m9")) == 1
 
 
-def test_what_was_said_where_nobody_watches_waits_for_a_call_or_a_person(
-    memory: Memory, clock: Clock
-) -> None:
+def test_what_was_said_where_nobody_watches_waits_for_a_call(memory: Memory, clock: Clock) -> None:
     keep(memory, f"Run the tests. {MESSAGE}", attended=False)
     clock.now += timedelta(days=2)
     assert memory.settle_wishes("ses_1", "m2") == memory.settle_wishes() == []
@@ -179,7 +171,7 @@ def test_what_was_said_where_nobody_watches_waits_for_a_call_or_a_person(
 
 
 @pytest.mark.parametrize("message", [MESSAGE, f"/remember {FACT}", f"ok, {MESSAGE}"])
-def test_where_nobody_watches_a_message_that_begins_with_its_request_is_kept_as_said(
+def test_where_nobody_watches_a_request_at_the_beginning_is_kept(
     memory: Memory, message: str
 ) -> None:
     keep(memory, message, attended=False)
@@ -222,7 +214,7 @@ def test_in_a_fresh_home_a_wish_is_kept_and_settled_when_there_is_a_store(
     assert not path.exists()
 
 
-def test_of_the_first_message_in_a_fresh_home_the_kept_words_are_proof(
+def test_in_a_fresh_home_the_first_words_that_are_kept_prove(
     repository: Path, clock: Clock
 ) -> None:
     memory = Memory.around(repository, clock=clock)
@@ -285,7 +277,7 @@ def test_a_file_without_our_seal_is_no_wish_and_stays_where_it_is(memory: Memory
     assert (kept(memory), memory.notes(), len(memory.kept_wishes())) == ([], [], 1)
 
 
-def test_a_wish_that_was_stored_when_the_process_died_is_not_stored_twice(
+def test_a_wish_stored_when_the_process_died_is_not_stored_twice(
     memory: Memory, monkeypatch: Patch
 ) -> None:
     keep(memory)
@@ -311,7 +303,5 @@ def test_a_wish_that_was_stored_when_the_process_died_is_not_stored_twice(
         ("deploys go out on Tuesdays", ""),
     ],
 )
-def test_without_its_number_or_one_of_its_clauses_a_wish_is_not_answered(
-    text: str, answer: str
-) -> None:
+def test_without_its_number_or_one_clause_a_wish_is_not_answered(text: str, answer: str) -> None:
     assert not Wish(text).answered(answer).is_answered()

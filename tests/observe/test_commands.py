@@ -22,13 +22,15 @@ from mdmemory.observe import queue, summaries
 from mdmemory.tools.table import Caller
 from mdmemory.transcripts.turns import Transcript, Turn
 
+Patch = pytest.MonkeyPatch
+
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 LONG = "The gateway answers 429 above twenty requests a second, says the log."
 DECIDED = "We always deploy on Tuesdays, the on-call team is complete then."
 
 
 @pytest.fixture
-def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: Patch) -> Memory:
     monkeypatch.chdir(repository)
     return begin_store(clock=lambda: NOW)
 
@@ -69,9 +71,7 @@ def test_a_use_of_a_tool_is_kept_found_listed_and_recalled(memory: Memory) -> No
     assert summary.learned == "Limit of the gateway"
 
 
-def test_a_summary_tells_what_the_user_asked_for_first(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_summary_tells_what_the_user_asked_for_first(memory: Memory, monkeypatch: Patch) -> None:
     turns = (Turn("m0", "assistant", "Hello."), Turn("m1", "user", "Mend the upload."),
              Turn("m2", "user", "Go on."))  # fmt: skip
     said = Transcript("ses_1", "", "", turns)
@@ -91,9 +91,7 @@ def test_a_timeline_can_keep_to_the_session_that_asks(memory: Memory) -> None:
     assert call(memory, "memory_timeline", {}, mine).structured["total"] == 1
 
 
-def test_nothing_is_asked_of_a_model_that_the_person_did_not_choose_for_this(
-    repository: Path, memory: Memory
-) -> None:
+def test_nothing_is_asked_of_a_model_not_chosen_for_this(repository: Path, memory: Memory) -> None:
     def model(**variables: str) -> object:
         project = Memory.open(repository, environment=variables).project
         return choose.model(choose.OBSERVE, project, "2026-06-20", variables)
@@ -192,8 +190,8 @@ def test_a_session_shows_its_observations_and_forgets_them(
 
 
 @pytest.mark.slow
-def test_the_chosen_model_makes_a_batch_short_and_the_call_is_counted(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_chosen_model_shortens_a_batch_and_is_counted(
+    repository: Path, monkeypatch: Patch
 ) -> None:
     memory, _ = Memory.init(repository)
     now = datetime.now(UTC)

@@ -219,9 +219,7 @@ class Narrow(Scripted):
         return super().complete(system, user, schema)
 
 
-def test_events_that_are_too_long_for_a_model_together_are_asked_about_in_halves(
-    state: State,
-) -> None:
+def test_events_too_long_for_a_model_together_are_asked_about_in_halves(state: State) -> None:
     for number in range(4):
         use(state, number)
     model = Narrow(observations(1, 2), observations(1, 2))

@@ -76,9 +76,7 @@ def test_observations_are_found_by_words_dates_and_chinese(state: State, put: An
     assert find(state, "zebra crossing", k=3, today=TODAY).hits == ()
 
 
-def test_search_follows_what_is_forgotten_and_a_database_that_is_lost(
-    state: State, put: Any, tmp_path: Path
-) -> None:
+def test_search_follows_what_is_forgotten_or_lost(state: State, put: Any, tmp_path: Path) -> None:
     put("Proxy port", "Retry loop")
     assert find(state, "proxy", k=1, today=TODAY).hits
     observation.forget(state, [1])

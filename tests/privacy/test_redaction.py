@@ -136,9 +136,7 @@ def test_a_private_key_goes_with_everything_between_its_lines() -> None:
         ("it is ", " I think", "high_entropy", 40),
     ],
 )
-def test_what_stands_after_a_label_is_redacted(
-    before: str, after: str, kind: str, length: int
-) -> None:
+def test_what_follows_a_label_is_redacted(before: str, after: str, kind: str, length: int) -> None:
     for seed in SEEDS:
         secret = noise(seed, length)
         assert redact(before + secret + after) == (f"{before}[redacted:{kind}]{after}", [kind])

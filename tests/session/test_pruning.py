@@ -25,6 +25,12 @@ def cut(
     return prune(output, tool=tool, args=args, level=level, where=WHERE, **more)
 
 
+def part(output: str, *more: str, **named: str) -> Pruned:
+    done = cut(output, *more, **named)  # type: ignore[arg-type]
+    assert done is not None
+    return done
+
+
 def numbered(count: int, word: str = "step of the work") -> str:
     return "\n".join(f"{word} {'abc'[n % 3] * (n % 7 + 1)} {n}" for n in range(count))
 
@@ -40,8 +46,7 @@ def test_each_level_keeps_the_first_and_the_last_lines(level: str, over: int, ke
     assert cut(numbered(over), level) is None
     assert cut(numbered(kept), level) is None
     text = numbered(500)
-    done = cut(text, level)
-    assert done is not None
+    done = part(text, level)
     lines = text.split("\n")
     assert own(done.text) == [*lines[: kept // 2], *lines[-kept // 2 :]]
     assert [line for line in done.text.split("\n") if line.startswith(MARK)] == [
@@ -53,12 +58,10 @@ def test_each_level_keeps_the_first_and_the_last_lines(level: str, over: int, ke
 def test_lines_that_tell_of_an_error_stay() -> None:
     lines = numbered(500).split("\n")
     lines[200], lines[300] = "src/a.py:3: TypeError: no", "0 errors so far"
-    done = cut("\n".join(lines), "hyper")
-    assert done is not None
+    done = part("\n".join(lines), "hyper")
     assert lines[200] in own(done.text)
     assert lines[300] not in own(done.text)
-    many = cut("\n".join(f"error {n} {'x' * (n % 9)}" for n in range(900)))
-    assert many is not None
+    many = part("\n".join(f"error {n} {'x' * (n % 9)}" for n in range(900)))
     assert many.kept == 80
 
 
@@ -68,32 +71,23 @@ TELLING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("turkish", ["", "İstanbul"])  # two characters in small letters
-def test_every_word_for_an_error_is_seen_wherever_its_line_stands(turkish: str) -> None:
-    lines = numbered(500).split("\n")
-    lines[90:90] = [turkish, *TELLING, "terrors unfailingly told", *TELLING]
-    done = cut("\n".join(lines))
-    assert done is not None
-    assert own(done.text)[30:50] == [*TELLING, *TELLING][:20]
+def test_every_word_for_an_error_is_seen_wherever_its_line_stands() -> None:
+    for turkish in ("", "İstanbul"):  # two characters in small letters
+        lines = numbered(500).split("\n")
+        lines[90:90] = [turkish, *TELLING, "terrors unfailingly told", *TELLING]
+        assert own(part("\n".join(lines)).text)[30:50] == [*TELLING, *TELLING][:20]
 
 
-def test_lines_that_differ_in_words_are_no_repetition() -> None:
+def test_repetition_is_told_by_its_first_and_last_line_and_other_words_are_none() -> None:
     same = ["a1 0xff deadbeef1", "a22 0x1 0123456789abcdef", "a3 0xabc 12345678"]
     other = ["deadbeef x", "cafebabe x", "feedface x"]
-    done = cut("\n".join([*same * 6, *other * 5]), "aggressive")
-    assert done is not None
+    done = part("\n".join([*same * 6, *other * 5]), "aggressive")
     assert own(done.text) == [same[0], same[2], *other * 5]
-
-
-def test_repetition_is_told_by_its_first_and_last_line() -> None:
     text = "\n".join(["start", *(f"Downloading 0x{n:04x} {n}%" for n in range(100)), "done"])
-    done = cut(text, "aggressive")
-    assert done is not None
+    done = part(text, "aggressive")
     assert own(done.text) == ["start", "Downloading 0x0000 0%", "Downloading 0x0063 99%", "done"]
     assert done.rule == "repeats"
-    plain = cut(text, "normal")
-    assert plain is not None
-    assert plain.kept == 60
+    assert part(text, "normal").kept == 60
 
 
 KINDS = [
@@ -106,22 +100,15 @@ KINDS = [
 ]
 
 
-def is_cut_as(command: str, text: str, rule: str) -> None:
-    done = cut(text, command=command)
-    assert done is not None
-    assert done.rule == rule
-    assert done.kept == 60
-
-
 def test_listings_trees_and_logs_are_cut_in_their_own_way() -> None:
+    def is_cut_as(command: str, text: str, rule: str) -> None:
+        done = part(text, command=command)
+        assert (done.rule, done.kept) == (rule, 60)
+
     each(KINDS, is_cut_as)
-    tree = cut(KINDS[2][1])
-    assert tree is not None
     # the upper floor is whole; the last two lines stay besides
-    assert sum(line.startswith("├") for line in own(tree.text)) == 50
-    log = cut(KINDS[3][1])
-    assert log is not None
-    assert own(log.text)[10:] == KINDS[3][1].split("\n")[-50:]
+    assert sum(line.startswith("├") for line in own(part(KINDS[2][1]).text)) == 50
+    assert own(part(KINDS[3][1]).text)[10:] == KINDS[3][1].split("\n")[-50:]
 
 
 TOOLS = [
@@ -132,34 +119,23 @@ TOOLS = [
 ]  # fmt: skip
 
 
-def is_pruned(tool: str, level: str, expected: bool) -> None:
-    assert (cut(numbered(500), level, tool) is not None) == expected
-
-
 def test_each_tool_has_a_level_from_which_it_is_pruned() -> None:
+    def is_pruned(tool: str, level: str, expected: bool) -> None:
+        assert (cut(numbered(500), level, tool) is not None) == expected
+
     each(TOOLS, is_pruned)
+    assert cut(numbered(5_000), "hyper", synthetic=True) is None, "what the host wrote itself"
 
 
-def test_what_the_host_wrote_itself_stays() -> None:
-    assert cut(numbered(5_000), "hyper", synthetic=True) is None
-
-
-def test_a_line_that_is_far_too_long_is_left_out_as_a_whole() -> None:
-    done = cut("a\n" + "x" * 20_000 + "\nb")
-    assert done is not None
-    assert own(done.text) == ["a", "b"]
-
-
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("lines", [1, 3, 200])
-def test_of_an_output_of_lines_that_are_all_too_long_both_ends_stay(level: str, lines: int) -> None:
-    text = "\n".join(["<" + "a" * 100_000 + ">"] * lines)
-    done = cut(f"{text}\n", level)
-    assert done is not None
-    half = LEVELS[level].longest // 2
-    assert own(done.text) == [text[:half], text[-half:]]
-    assert f"{len(text) - 2 * half:,} characters left out" in done.text
-    assert done.text.endswith(f"the whole output: {WHERE}]")
+def test_of_an_output_of_lines_that_are_all_too_long_both_ends_stay() -> None:
+    for level, limits in LEVELS.items():
+        for lines in (1, 3, 200):
+            text = "\n".join(["<" + "a" * 100_000 + ">"] * lines)
+            done, half = part(f"{text}\n", level), limits.longest // 2
+            assert own(done.text) == [text[:half], text[-half:]]
+            assert f"{len(text) - 2 * half:,} characters left out" in done.text
+            assert done.text.endswith(f"the whole output: {WHERE}]")
+    assert own(part("a\n" + "x" * 20_000 + "\nb").text) == ["a", "b"], "one alone is left out"
 
 
 line = st.text(st.sampled_from("ab 1:/.│├─-\x0b\r"), max_size=12)
@@ -195,10 +171,9 @@ def test_a_full_output_is_found_by_its_id_until_newer_ones_take_its_place(tmp_pa
     for number in range(storage.MAX_FILES + 5):
         storage.put_output(folder, storage.output_id("ses_2", str(number)), str(number))
     assert len(list(folder.iterdir())) == storage.MAX_FILES
-    with pytest.raises(NotFound):
-        storage.get_output(folder, id)
-    with pytest.raises(NotFound):
-        storage.get_output(folder, "o-../../../etc/passwd")
+    for gone in (id, "o-../../../etc/passwd"):
+        with pytest.raises(NotFound):
+            storage.get_output(folder, gone)
 
 
 def test_old_outputs_and_those_of_a_deleted_session_go(tmp_path: Path) -> None:

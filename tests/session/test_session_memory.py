@@ -68,10 +68,6 @@ def run(own: SessionMemory, command: str, output: str = "", exit_code: int = 0) 
     return own.tool("bash", {"command": command}, output, exit_code=exit_code, now=NOW)
 
 
-def dump(state: State) -> str:
-    return "\n".join(state.connection.iterdump())
-
-
 def test_a_new_session_starts_empty(state: State, own: SessionMemory) -> None:
     own.write("goal", "Ship it", now=NOW)
     assert SessionMemory(state, "ses_2", load_settings({})).blocks() == ""
@@ -79,9 +75,7 @@ def test_a_new_session_starts_empty(state: State, own: SessionMemory) -> None:
         SessionMemory(state, "", load_settings({}))
 
 
-def test_an_error_that_was_closed_stands_nowhere_and_a_decision_stands_once(
-    own: SessionMemory,
-) -> None:
+def test_a_closed_error_stands_nowhere_and_a_decision_stands_once(own: SessionMemory) -> None:
     own.message("user", "Let's use semicolons as the separator.", now=NOW)
     own.message("assistant", "[Decision: use semicolons as the separator]", now=NOW)
     own.add("decisions", "Let's use semicolons as the separator", now=NOW)
@@ -163,15 +157,6 @@ def test_without_counts_of_the_provider_characters_count(own: SessionMemory) -> 
     assert run(own, "./run", text) is not None
 
 
-def test_the_hosts_todos_come_from_its_tool(own: SessionMemory) -> None:
-    todos = [{"content": "Write the docs", "status": "in_progress"}]
-    own.tool("todowrite", {"todos": [*todos, "odd"]}, "", now=NOW)
-    assert "todos:\n- Write the docs\n" in own.blocks()
-    own.tool("todowrite", {"todos": []}, "", now=NOW)
-    own.new_epoch(now=NOW)
-    assert "Write the docs" not in own.blocks()
-
-
 def test_nothing_secret_or_private_reaches_the_database(state: State, own: SessionMemory) -> None:
     private = "<private>\nLet's use the blue door.\n</private>"
     own.message("user", f"Let's use {KEY} there. {private}", now=NOW)
@@ -179,7 +164,7 @@ def test_nothing_secret_or_private_reaches_the_database(state: State, own: Sessi
     run(own, f"./deploy --token {KEY}", f"error: bad token {KEY}\n{private}", 1)
     own.tool("read", {"filePath": f"src/{KEY}.py"}, "", now=NOW)
     own.add("todos", f"rotate {KEY}", now=NOW)
-    text = dump(state)
+    text = "\n".join(state.connection.iterdump())
     assert "[redacted:" in text
     assert KEY not in text
     assert "blue door" not in text
@@ -195,7 +180,7 @@ def test_a_switch_takes_nothing_of_what_was_kept_before(state: State, own: Sessi
     assert "FAILED" not in own.blocks()
 
 
-def test_what_would_instruct_an_assistant_does_not_come_back_with_the_prompt(
+def test_what_would_instruct_an_assistant_comes_not_back_with_the_prompt(
     own: SessionMemory,
 ) -> None:
     own.write("goal", "Ship", now=NOW)
@@ -214,7 +199,7 @@ def test_the_prompt_holds_what_the_session_did(own: SessionMemory) -> None:
         own.tool("edit", {"filePath": "src/export.py"}, "", now=NOW)
     own.tool("read", {"filePath": "docs/format.md"}, "", now=NOW)
     todos = [{"content": "Escape quotes", "status": "in_progress"}]
-    own.tool("todowrite", {"todos": todos}, "", now=NOW)
+    own.tool("todowrite", {"todos": [*todos, "odd"]}, "", now=NOW)
     run(own, "pytest", "FAILED tests/test_export.py::test_quotes - assert 3 == 2", 1)
     said = own.message("user", "go on", now=NOW, tokens=171_000, window=178_000)
     assert own.blocks() == BLOCKS
@@ -233,7 +218,7 @@ def test_old_sessions_go(state: State, own: SessionMemory) -> None:
     assert [session for session, _ in storage.sessions(state)] == ["ses_new"]
 
 
-def test_every_five_hundred_events_the_sweep_runs_by_itself(
+def test_every_so_many_events_the_sweep_runs_by_itself(
     state: State, own: SessionMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times: list[datetime] = []
@@ -265,9 +250,7 @@ def test_a_document_that_cannot_be_read_counts_as_none(state: State, own: Sessio
 
 @pytest.mark.slow
 @pytest.mark.full
-def test_ten_thousand_tool_calls_take_five_megabytes_at_most(
-    state: State, own: SessionMemory
-) -> None:
+def test_ten_thousand_tool_calls_take_five_megabytes(state: State, own: SessionMemory) -> None:
     for number in range(10_000):
         one = own if number % 3 else SessionMemory(state, f"ses_{number % 40}", load_settings({}))
         output = f"line {number} of an output\n" * (number % 40)

@@ -1,15 +1,13 @@
 """What tools did: files by their part in the work, errors from real failures alone, and bounded."""
 
 import hashlib
-import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import each
 
 from mdmemory.session import changes, sections, session
-from mdmemory.session.changes import find_mentions, take_result
+from mdmemory.session.changes import take_result
 from mdmemory.session.failures import find_failure, list_succeeded
 from mdmemory.session.pressure import THRESHOLDS, ContextUsage, find_level, notice, usable
 from mdmemory.session.sections import Sections, sections_of
@@ -88,13 +86,12 @@ REAL = [
 ]  # fmt: skip
 
 
-def have_their_category(command: str, category: str | None) -> None:
-    found = find_failure("bash", {"command": command}, "it went wrong: error", 1)
-    assert (found.category if found else None) == category
-
-
 def test_each_command_has_its_category() -> None:
-    each(REAL, have_their_category)
+    def is_of(command: str, category: str | None) -> None:
+        found = find_failure("bash", {"command": command}, "it went wrong: error", 1)
+        assert (found.category if found else None) == category
+
+    each(REAL, is_of)
 
 
 NONE = [
@@ -106,12 +103,11 @@ NONE = [
 ]  # fmt: skip
 
 
-def are_none(command: str, output: str, exit_code: int | None) -> None:
-    assert find_failure("bash", {"command": command}, output, exit_code) is None
-
-
 def test_what_only_looks_like_an_error_is_none() -> None:
-    each(NONE, are_none)
+    def is_none(command: str, output: str, exit_code: int | None) -> None:
+        assert find_failure("bash", {"command": command}, output, exit_code) is None
+
+    each(NONE, is_none)
 
 
 def test_an_error_has_a_short_summary_and_its_fingerprint() -> None:
@@ -140,9 +136,8 @@ def test_of_an_unknown_command_only_its_own_success_closes_the_error() -> None:
     state = Sections()
     ran(state, "deployctl push --all", 1, "Error: quota exceeded")
     ran(state, "git push", 0)
-    assert [each.summary for each in state.errors] == [
-        "deployctl push --all: Error: quota exceeded"
-    ]
+    (open_,) = state.errors
+    assert open_.summary == "deployctl push --all: Error: quota exceeded"
     ran(state, "sudo deployctl push", 0)
     assert state.errors == []
     take_result(state, "jira_create", {}, "Error: no project", 1)
@@ -183,14 +178,13 @@ TOLD = [
 ]  # fmt: skip
 
 
-def says_the_error(command: str, output: str, telling: str) -> None:
-    found = find_failure("bash", {"command": command}, output, 1)
-    assert found is not None
-    assert telling in found.summary
-    assert found.summary.count(" | ") <= 1, found.summary
-
-
 def test_the_summary_is_what_says_the_error_and_not_the_last_lines() -> None:
+    def says_the_error(command: str, output: str, telling: str) -> None:
+        found = find_failure("bash", {"command": command}, output, 1)
+        assert found is not None
+        assert telling in found.summary
+        assert found.summary.count(" | ") <= 1, found.summary
+
     each(TOLD, says_the_error)
     found = find_failure("bash", {"command": "frob"}, "one\ntwo\nthree\nfour\nfive\nsix", 1)
     assert found is not None
@@ -220,48 +214,23 @@ def test_a_snapshot_is_never_over_its_budget_and_tells_whole_lines(
     assert sections_of(state.document()) == state
 
 
-HOSTILE = [
-    "git " + "-a " * 5_000 + "x", "x " * 50_000, "a=b " * 20_000, "'" * 9_999, "-a-b" * 9_999,
-    "uv run " + "-a-b" * 9_999, "((((" * 9_999, "\n" * 99_999, "a/" * 9_999, "a-" * 9_999 + ".",
-]  # fmt: skip
-
-
-def takes_no_time(text: str) -> None:
-    start = time.process_time()
-    find_failure("bash", {"command": text}, text, 1)
-    find_mentions(text, "tool")
-    find_mentions(text, "user")
-    assert time.process_time() - start < 10
-
-
-def test_no_command_or_output_makes_it_slow() -> None:
-    each(HOSTILE, takes_no_time)
-
-
 # How full the context is: from real counts where there are any, and told once for each level.
 
 SIZES = {"goal": 1204, "lists": 560}
 
 
-@pytest.mark.parametrize(
-    ("usage", "percent"),
-    [
-        (ContextUsage(90_000, 100_000, 999_999), 90), (ContextUsage(0, 100_000, 200_000), 50),
-        (ContextUsage(0, 0, 90_000), None), (ContextUsage(22_500, 0, 5), None),
-        (ContextUsage(), None),
-    ],
-)  # fmt: skip
-def test_the_share_comes_from_what_is_known(usage: ContextUsage, percent: float | None) -> None:
-    assert usage.percent == percent
+def test_the_share_comes_from_what_is_known() -> None:
+    counts = ((90_000, 100_000, 999_999), (0, 100_000, 200_000), (0, 0, 90_000), (22_500, 0, 5))
+    shares = [ContextUsage(*each).percent for each in counts]
+    assert shares == [90, 50, None, None]
+    assert ContextUsage().percent is None
 
 
-@pytest.mark.parametrize(
-    ("percent", "name"),
-    [(0, "safe"), (69.9, "safe"), (70, "moderate"), (84.9, "moderate"), (85, "high"),
-     (94.9, "high"), (95, "critical"), (300, "critical")],
-)  # fmt: skip
-def test_the_levels_begin_where_the_table_says(percent: float, name: str) -> None:
-    assert find_level(ContextUsage(round(percent * 1000), 100_000)) == name
+def test_the_levels_begin_where_the_table_says() -> None:
+    shares = (0, 69.9, 70, 84.9, 85, 94.9, 95, 300)
+    found = [find_level(ContextUsage(round(percent * 1000), 100_000)) for percent in shares]
+    assert found[::2] == ["safe", "moderate", "high", "critical"]
+    assert found[1::2] == found[::2], "each as long as the next has not begun"
 
 
 def test_a_level_is_told_when_it_changes_and_not_again() -> None:
@@ -270,9 +239,7 @@ def test_a_level_is_told_when_it_changes_and_not_again() -> None:
         now = ContextUsage(tokens, 100)
         said.append(notice(before, now, SIZES))
         before = find_level(now)
-    assert [bool(each) for each in said] == [
-        False, True, False, True, False, True, False, False, True, True,
-    ]  # fmt: skip
+    assert "".join("yn"[not each] for each in said) == "nynynynnyy"
     assert said[1].startswith("Context moderate: about 71% full.")
 
 

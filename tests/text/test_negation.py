@@ -61,9 +61,7 @@ ALIKE = [
 
 
 @pytest.mark.parametrize(("claim", "source"), OPPOSITE)
-def test_what_one_states_and_the_other_denies_is_named_from_either_side(
-    claim: str, source: str
-) -> None:
+def test_what_one_states_the_other_denies_is_named_either_way(claim: str, source: str) -> None:
     assert reversed_words(claim, source)
     assert sorted(reversed_words(claim, source)) == sorted(reversed_words(source, claim))
 
@@ -101,9 +99,7 @@ WORDS = ["never ", "deploy ", "on Fridays", "not ", "and ", ", ", "tabs ", "不"
 
 
 @given(*[st.lists(st.sampled_from(WORDS), max_size=12).map("".join)] * 2)
-def test_what_is_reversed_stands_in_both_and_is_the_same_from_either_side(
-    one: str, other: str
-) -> None:
+def test_what_is_reversed_stands_in_both_and_is_one_from_either_side(one: str, other: str) -> None:
     odd = reversed_words(one, other)
     assert set(odd) <= find_polarities(one).keys() & find_polarities(other).keys()
     assert sorted(odd) == sorted(reversed_words(other, one))
@@ -136,9 +132,7 @@ APART = [
 
 
 @pytest.mark.parametrize(("one", "other", "literal"), PAIRS)
-def test_the_one_literal_in_which_two_facts_differ_is_named_as_each_has_it(
-    one: str, other: str, literal: str
-) -> None:
+def test_the_one_literal_in_which_facts_differ_is_named(one: str, other: str, literal: str) -> None:
     found = other_literal(one, other)
     assert found is not None
     assert found[0] == literal
@@ -160,9 +154,7 @@ def test_of_any_two_texts_what_differs_stands_in_them(one: str, other: str) -> N
 
 
 @given(st.integers(0, 99_999), st.integers(0, 99_999))
-def test_two_numbers_in_the_same_sentence_are_a_conflict_unless_they_are_one(
-    one: int, other: int
-) -> None:
+def test_two_numbers_in_one_sentence_are_a_conflict_unless_equal(one: int, other: int) -> None:
     said = "The proxy of the shop listens on {}"
     found = other_literal(said.format(one), said.format(other))
     assert found == (None if one == other else (str(one), str(other)))

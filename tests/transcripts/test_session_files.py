@@ -102,9 +102,7 @@ def test_each_host_has_a_place_of_its_own_which_its_variable_can_name(hosts: Hos
     assert found.claude == Path("/a/projects")
 
 
-def test_only_sessions_of_the_named_folders_are_listed(
-    hosts: Hosts, write: Writer, tmp_path: Path
-) -> None:
+def test_sessions_of_named_folders_are_listed(hosts: Hosts, write: Writer, tmp_path: Path) -> None:
     here = tmp_path / "app"
     for number, folder in enumerate((here, here / "sub", tmp_path / "app-2", tmp_path, Path("/"))):
         write(hosts, folder, number)
@@ -122,7 +120,7 @@ def test_a_folder_behind_a_link_is_the_folder(hosts: Hosts, write: Writer, tmp_p
     assert found(hosts, tmp_path / "private/app", tmp_path / "link/app") == [uuid(2), uuid(1)]
 
 
-def test_a_session_of_another_project_is_not_copied(
+def test_no_session_of_another_project_is_copied(
     hosts: Hosts, write: Writer, tmp_path: Path
 ) -> None:
     write(hosts, tmp_path / "app", 1, "remember: ours")
@@ -134,9 +132,7 @@ def test_a_session_of_another_project_is_not_copied(
     assert read(copy(hosts, uuid(2))).turns
 
 
-def test_a_session_that_does_not_say_where_it_began_is_nobodys(
-    hosts: Hosts, write: Writer, tmp_path: Path
-) -> None:
+def test_a_session_without_a_folder_is_nobodys(hosts: Hosts, write: Writer, tmp_path: Path) -> None:
     file = write(hosts, tmp_path / "app", 1)
     file.write_text(file.read_text("utf-8").replace('"cwd"', '"nowhere"'), encoding="utf-8")
     (file.parent.parent / ".project_root").unlink(missing_ok=True)
@@ -159,7 +155,7 @@ def test_a_copy_says_what_the_session_says(hosts: Hosts, tmp_path: Path) -> None
         assert not any(word in data for word in (b"INJECTED", b'"toolCalls"'))
 
 
-def test_a_session_that_is_being_written_is_read_up_to_its_last_whole_line(
+def test_a_session_being_written_is_read_to_its_last_whole_line(
     hosts: Hosts, write: Writer, tmp_path: Path
 ) -> None:
     file = write(hosts, tmp_path, 1)
@@ -190,9 +186,7 @@ def test_what_a_crash_left_in_a_line_hides_no_whole_record() -> None:
     ], check)  # fmt: skip
 
 
-def test_lines_that_are_cut_off_are_counted_and_the_one_being_written_is_not(
-    hosts: Hosts, write: Writer, tmp_path: Path
-) -> None:
+def test_lines_that_are_cut_off_are_counted(hosts: Hosts, write: Writer, tmp_path: Path) -> None:
     file = write(hosts, tmp_path, 1)
     whole = file.read_bytes()
     cut = whole.splitlines()[0][:-9]
@@ -217,7 +211,7 @@ def test_what_is_no_session_is_passed_over(hosts: Hosts, write: Writer, tmp_path
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_session_that_may_not_be_read_is_named(
+def test_a_session_that_nobody_may_read_is_named(
     hosts: Hosts, write: Writer, tmp_path: Path
 ) -> None:
     write(hosts, tmp_path, 1).chmod(0)
@@ -229,9 +223,7 @@ def test_a_session_that_may_not_be_read_is_named(
         copy(hosts, uuid(1))
 
 
-def test_the_newest_are_read_and_the_rest_is_said_to_be_there(
-    hosts: Hosts, write: Writer, tmp_path: Path
-) -> None:
+def test_the_newest_are_read_the_rest_is_told(hosts: Hosts, write: Writer, tmp_path: Path) -> None:
     for number in range(8):
         os.utime(write(hosts, tmp_path, number), (number, number))
     write(hosts, tmp_path / "sub", 9)
@@ -266,7 +258,7 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: Pat
     assert len([*SessionRows(SessionFile("a", (file,)))]) == 5
 
 
-def test_a_file_over_the_limit_is_named(
+def test_a_file_over_the_limit_is_told(
     hosts: Hosts, write: Writer, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     write(hosts, tmp_path, 1, "hello " * 99)

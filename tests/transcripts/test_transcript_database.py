@@ -70,9 +70,7 @@ def writer(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_the_database_and_the_export_of_a_session_give_the_same_turns(
-    path: Path, name: str
-) -> None:
+def test_database_and_export_of_a_session_give_the_same_turns(path: Path, name: str) -> None:
     (session,) = make(path, name)
     assert read(path, session) == read_export((DATA / name).read_bytes())
     assert read(path) == read(path, session), "the only session needs no name"
@@ -88,7 +86,7 @@ def test_one_of_many_sessions_is_named(path: Path) -> None:
         read(path.read_bytes())
 
 
-def test_a_writer_in_the_middle_of_a_change_neither_waits_nor_shows_it(
+def test_a_writer_in_a_change_neither_waits_nor_shows_it(
     path: Path, writer: sqlite3.Connection
 ) -> None:
     assert len(read(path).turns) == 8, "what is not yet moved into the file is read"
@@ -127,9 +125,7 @@ def test_a_database_that_may_not_be_written_is_read(path: Path) -> None:
         path.parent.chmod(0o700)
 
 
-def test_a_writer_who_comes_while_a_database_at_rest_is_read_is_noticed(
-    path: Path, monkeypatch: Patch
-) -> None:
+def test_a_writer_who_comes_while_it_is_read_is_noticed(path: Path, monkeypatch: Patch) -> None:
     make(path, "work.json")
     modes: list[str] = []
     ask = opencode._ask
