@@ -15,11 +15,9 @@ from mdmemory.citing.citation import MAY_CITE, Citation, is_path, parse
 from mdmemory.citing.lines import IN_FILES, Comparison, Span, Squeezed, hunks_of
 
 HEX = st.text("0123456789abcdef", min_size=12, max_size=12)
-PATHS = st.from_regex(
-    r"(?:[A-Za-z0-9_ é][\w é.-]{0,8}/){0,3}[\wé][\w é.-]{0,8}", fullmatch=True
-).filter(
-    lambda path: path == path.strip()  # no citation names a file with blanks around its name
-)
+WORDS = r"(?:[A-Za-z0-9_ é][\w é.-]{0,8}/){0,3}[\wé][\w é.-]{0,8}"
+# no citation names a file with blanks around its name
+PATHS = st.from_regex(WORDS, fullmatch=True).filter(lambda path: path == path.strip())
 
 
 @given(PATHS, st.tuples(st.integers(1, 10**6), st.integers(0, 99)) | st.none(), HEX, HEX)
@@ -29,9 +27,8 @@ def test_what_is_written_is_read_back(
     span = (lines[0], lines[0] + lines[1]) if lines else None
     for pin in ((blob, other[:8] if span else ""), ("", "")):
         cite = Citation(path, span, *pin)
-        assert parse(f" {cite} ") == (cite if is_path(path) else None), (
-            "blanks around it are none of it"
-        )
+        # blanks around it are none of it
+        assert parse(f" {cite} ") == (cite if is_path(path) else None)
 
 
 def test_what_leads_out_of_the_project_or_is_half_a_citation_is_none() -> None:
@@ -47,10 +44,9 @@ def test_what_leads_out_of_the_project_or_is_half_a_citation_is_none() -> None:
 
 
 def test_a_hand_may_write_less() -> None:
-    assert parse("src/a.py") == Citation("src/a.py")
+    for text in ("src/a.py", "src/", "commit:0123456"):
+        assert parse(text) == Citation(text)
     assert parse("src/a.py#L3-9") == Citation("src/a.py", (3, 9))
-    assert parse("src/") == Citation("src/")
-    assert parse("commit:0123456") == Citation("commit:0123456")
     assert not Citation("src/a.py", (3, 9)).is_pinned
 
 
@@ -80,11 +76,8 @@ def test_paths_and_lines_are_found_in_prose() -> None:
 
 
 def test_commits_are_told_from_numbers_and_words() -> None:
-    assert cite.find_commits("since 1f3a5b7 and commit 1234567, 20260601, effaced, deadbee1f") == [
-        "1f3a5b7",
-        "1234567",
-        "deadbee1f",
-    ]
+    text = "since 1f3a5b7 and commit 1234567, 20260601, effaced, deadbee1f"
+    assert cite.find_commits(text) == ["1f3a5b7", "1234567", "deadbee1f"]
 
 
 def test_an_address_in_the_projects_own_remote_names_a_file() -> None:
@@ -104,10 +97,8 @@ def test_an_address_in_the_projects_own_remote_names_a_file() -> None:
         ],
         check,
     )
-    others = (
-        "https://example.org/team/apple/blob/main/a.py https://other.example/team/app/blob/x/a.py"
-    )
-    assert [*cite.find_addresses(others, ours)] == []
+    for other in ("example.org/team/apple/blob/main/a.py", "other.example/team/app/blob/x/a.py"):
+        assert [*cite.find_addresses(f"https://{other}", ours)] == []
 
 
 def test_a_text_that_may_cite_is_told_at_a_glance() -> None:
@@ -214,26 +205,17 @@ def test_a_citation_survives_any_edit_outside_its_lines(
 
 @given(CITED, COPIES, COPIES, st.integers(0, 1_000))
 @example(["x = 1"], ["else:", "x = 1", "pass"], ["else:", "x = 1", "pass"], 0)
-def test_an_edit_of_the_cited_lines_always_drifts(
+def test_an_edit_of_the_cited_lines_and_one_put_between_them_always_drifts(
     cited: Lines, before: Lines, behind: Lines, at: int
 ) -> None:
     # whatever copies of them stand elsewhere
-    changed = [*cited]
-    changed[at % len(cited)] += " edited"
-    old, new = [*before, *cited, *behind], [*before, *changed, *behind]
-    assert found(old, new, (len(before), len(before) + len(cited))) is None
-
-
-@given(CITED, COPIES, COPIES, st.integers(0, 1_000))
-def test_a_line_put_between_the_cited_ones_drifts(
-    cited: Lines, before: Lines, behind: Lines, at: int
-) -> None:
-    place = 1 + at % len(cited)
-    if place == len(cited):
-        return
-    changed = [*cited[:place], "put_between = them", *cited[place:]]
-    old, new = [*before, *cited, *behind], [*before, *changed, *behind]
-    assert found(old, new, (len(before), len(before) + len(cited))) is None
+    place = at % len(cited)
+    head, line, tail = cited[:place], cited[place], cited[place + 1 :]
+    edited = [*head, f"{line} edited", *tail]
+    grown = [*head, line, "put_between = them", *tail] if tail else edited
+    old, span = [*before, *cited, *behind], (len(before), len(before) + len(cited))
+    for changed in (edited, grown):
+        assert found(old, [*before, *changed, *behind], span) is None
 
 
 @given(CITED, st.randoms(use_true_random=False))
@@ -288,9 +270,8 @@ def test_a_short_line_is_known_again_in_another_file_by_what_came_along() -> Non
     source = Squeezed("\n".join(block).encode())
     whole = compared(["import os"], ["import os", *block])
     assert whole.arrived_lines(source, (3, 4), IN_FILES) == (4, 5)
-    assert (
-        compared(["import os"], ["import os", "}"]).arrived_lines(source, (3, 4), IN_FILES) is None
-    )
+    alone = compared(["import os"], ["import os", "}"])
+    assert alone.arrived_lines(source, (3, 4), IN_FILES) is None
 
 
 def test_what_a_file_had_before_did_not_come_into_it() -> None:

@@ -22,12 +22,15 @@ def cites(memory: Memory, file: str) -> list[str]:
 
 
 def test_a_note_cites_what_its_text_names_and_the_project_holds(cited: CitedProject) -> None:
-    assert cited.note(NAMED) == (PORT,)
-    assert cited.note("`start` of server.py opens the socket") == ("src/server.py#L7",)
-    assert cited.note("It is bound in src/server.py:9-10") == ("src/server.py#L9-L10",)
-    assert cited.note("Why it is so is told in docs/reasons.md") == ("docs/reasons.md",)
-    assert cited.note("All sources are in src/") == ("src/",)
-    assert cited.note("See other.py, src/none.py and and/or, e.g. 1.2.3") == ()
+    for text, *places in (
+        (NAMED, PORT),
+        ("`start` of server.py opens the socket", "src/server.py#L7"),
+        ("It is bound in src/server.py:9-10", "src/server.py#L9-L10"),
+        ("Why it is so is told in docs/reasons.md", "docs/reasons.md"),
+        ("All sources are in src/", "src/"),
+        ("See other.py, src/none.py and and/or, e.g. 1.2.3",),
+    ):
+        assert cited.note(text) == (*places,)
 
 
 def test_a_name_that_two_files_have_is_no_citation(cited: CitedProject) -> None:
@@ -52,6 +55,7 @@ def test_commits_and_addresses_of_the_project_are_cited(cited: CitedProject) -> 
     assert cited.note(f"See {url}/blob/main/src/server.py#L4 for it") == (PORT,)
     assert cited.note(f"See {url}/commit/{id} for it") == (f"commit:{id[:12]}",)
     assert cited.note("See https://example.org/other/app/blob/main/src/server.py") == ()
+    assert cited.note("Something", f"{url}/blob/main/src/server.py#L4") == (PORT,), "as a place"
 
 
 def test_what_git_ignores_and_what_is_untracked(cited: CitedProject) -> None:
@@ -65,25 +69,16 @@ def test_what_git_ignores_and_what_is_untracked(cited: CitedProject) -> None:
 
 
 def test_a_place_that_is_named_has_to_be_there(cited: CitedProject) -> None:
+    refused = r"no .* that could be cited|no commit|no such lines|is a"
     for place in ("src/none.py", "../outside.py", "src/server.py#L99", "commit:0123456789", "",
                   "src/server.py#L0", "src/server.py#L9-L4", "src/#L1", "https://example.org/x",
                   "/etc/passwd", ".git/config"):  # fmt: skip
-        with pytest.raises(
-            UsageError, match=r"no .* that could be cited|no commit|no such lines|is a"
-        ):
+        with pytest.raises(UsageError, match=refused):
             cited.note("Something", place)
     assert cited.note("Something", "src/server.py:4") == (PORT,)
 
 
-def test_a_person_may_name_a_place_by_its_address(cited: CitedProject) -> None:
-    cited.git("remote", "add", "origin", "git@example.org:team/app.git")
-    place = "https://example.org/team/app/blob/main/src/server.py#L4"
-    assert cited.note("Something", place) == (PORT,)
-
-
-def test_from_a_folder_of_the_project_paths_count_from_there(
-    cited: CitedProject, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_from_a_folder_of_the_project_paths_count_from_there(cited: CitedProject) -> None:
     memory = Memory.open(cited.top / "src")
     done = memory.add("a", type="project", description="The port is 8081, in ./server.py")
     assert cites(memory, done.file) == [PORT]
@@ -165,11 +160,9 @@ def test_editing_renaming_and_rewriting_keep_the_list(cited: CitedProject) -> No
 
 
 def test_a_merge_unites_what_its_sources_cite(cited: CitedProject) -> None:
-    memory = cited.memory
+    memory, text = cited.memory, "The server has its numbers at the top."
     for name, place in (("one", PORT), ("two", "src/server.py#L3")):
-        text = "The server has its numbers at the top."
         memory.add(name, type="project", description=text, body=f"{text} {name}", cite=[place])
-    text = "The server has its numbers at the top."
     merge = {
         "op": "merge", "sources": ["project-one.md", "project-two.md"], "target": "project-one.md",
         "name": "one", "type": "project", "description": text, "body": f"{text} one two",
