@@ -1,5 +1,7 @@
 """The index and the strengths of made-up notes, as the store makes them of its catalog."""
 
+import hashlib
+import random
 from collections.abc import Collection, Iterable
 from operator import attrgetter
 from typing import Any
@@ -36,3 +38,22 @@ def strengths(heads: Iterable[Head]) -> dict[str, float]:
     traces = {head.file: trace_of(head) for head in heads}
     known = weigh_traces(traces.values())
     return {file: known[each] for file, each in traces.items()}
+
+
+def fingerprint(seed: int) -> str:
+    """What the index of a store with notes of all sorts comes to, in an order of this `seed`."""
+    dice = random.Random(7)
+    types, hooks = (
+        ["user", "feedback", "project", "reference", "İx"],
+        ["istanbul İı", "喜欢", "é e\u0301"],
+    )
+    store = []
+    for number in range(300):
+        type, hook = dice.choice(types), dice.choice(hooks)
+        dates = {"created": f"2026-0{dice.randint(1, 9)}-1{dice.randint(0, 9)}"}
+        more = {"kind": dice.choice(["", "decision"]), "reinforced": dice.randint(0, 3)}
+        store.append(Head(f"{type}-n{number}.md", f"n{number}", hook, type, **dates, **more))
+    random.Random(seed).shuffle(store)
+    found = build(store, conflicts=2)
+    parts = (found.memory, str(found.more), repr(found.listed), repr(found.strengths))
+    return hashlib.sha256("".join(parts).encode()).hexdigest()

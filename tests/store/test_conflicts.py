@@ -33,7 +33,7 @@ A, B, C = note("a.md", "A"), note("b.md", "B"), note("c.md", "C")
 DAY = "2026-06-01"
 
 
-def test_an_entry_is_one_line_of_the_documented_form() -> None:
+def test_an_entry_is_one_line_of_the_documented_form_below_how_to_clear_it() -> None:
     text = add("", [(B, A, "Friday against Monday")], DAY)
     short = f"{A.digest[:12]}/{B.digest[:12]}"
     number = hashlib.sha256(b"a.md\nb.md").hexdigest()[:8]
@@ -45,9 +45,6 @@ def test_an_entry_is_one_line_of_the_documented_form() -> None:
     assert entry.digests == (A.digest[:12], B.digest[:12])
     assert not entry.cleared
     assert open_entries(text) == [entry]
-
-
-def test_the_header_says_how_to_clear_an_entry() -> None:
     assert HEADER.startswith("<!-- ")
     assert "`mdmemory review`" in HEADER
     assert "looked at: keep both" in HEADER
@@ -62,12 +59,12 @@ def test_a_pair_is_written_once_in_either_order() -> None:
     assert add("", [(A, A, "x")], DAY) == ""
 
 
-@pytest.mark.parametrize("box", ["[x]", "[X]"])
-def test_a_ticked_box_clears_and_stays_cleared(box: str) -> None:
-    text = add("", [(A, B, "x")], DAY).replace("[ ]", box)
-    assert [entry.cleared for entry in parse(text)] == [True]
-    assert open_entries(text) == []
-    assert add(text, [(A, B, "x")], "2026-07-01") == text
+def test_a_ticked_box_clears_and_stays_cleared() -> None:
+    for box in ("[x]", "[X]"):
+        text = add("", [(A, B, "x")], DAY).replace("[ ]", box)
+        assert [entry.cleared for entry in parse(text)] == [True]
+        assert open_entries(text) == []
+        assert add(text, [(A, B, "x")], "2026-07-01") == text
 
 
 def test_a_union_merge_cannot_bring_a_cleared_entry_back() -> None:

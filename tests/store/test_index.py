@@ -1,15 +1,15 @@
 """The index is a pure function of the heads, within its budget, with one link per line."""
 
-import hashlib
 import os
-import random
 import re
 import subprocess
 import sys
 import unicodedata
-from datetime import date, timedelta
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
+import indexed
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -20,7 +20,7 @@ from pace import HUNG, scaled
 
 from mdmemory.note.note import Head, parse
 from mdmemory.store import index
-from mdmemory.store.index import MARKER, Index, is_generated, note_line
+from mdmemory.store.index import MARKER, is_generated, note_line
 from mdmemory.store.note_links import by_name, follow_note, may_link_to, rewrite_links
 
 EMPTY = f"""{MARKER}
@@ -44,25 +44,14 @@ def lines(text: str | None) -> list[str]:
     return [line for line in (text or "").split("\n") if line.startswith("- ")]
 
 
-def footer(index: Index) -> str:
-    return index.memory.splitlines()[-1]
-
-
 def test_the_index_of_one_note_is_the_documented_text() -> None:
-    note = head("feedback-prefers-pnpm.md", "Uses pnpm, never npm, in every JavaScript project")
-    found = build([note])
-    titled = build([head(note.file, note.description, title="Package manager")])
-    assert found.memory == EMPTY + (
-        "\n## feedback\n- [Uses pnpm, never npm, in every JavaScript project]"
-        "(feedback-prefers-pnpm.md)\n"
-    )
-    assert titled.memory == EMPTY + (
-        "\n## feedback\n- [Package manager](feedback-prefers-pnpm.md) — "
-        "Uses pnpm, never npm, in every JavaScript project\n"
-    )
-    assert found.more is None
-    assert (found.listed, found.total) == (("feedback-prefers-pnpm.md",), 1)
-    assert found.strengths == {"feedback-prefers-pnpm.md": 2.25}
+    hook, file = "Uses pnpm, never npm, in every JavaScript project", "feedback-prefers-pnpm.md"
+    found = build([head(file, hook)])
+    titled = build([head(file, hook, title="Package manager")])
+    assert found.memory == f"{EMPTY}\n## feedback\n- [{hook}]({file})\n"
+    assert titled.memory == f"{EMPTY}\n## feedback\n- [Package manager]({file}) — {hook}\n"
+    assert (found.more, found.listed, found.total) == (None, (file,), 1)
+    assert found.strengths == {file: 2.25}
 
 
 def test_an_empty_store_has_a_header_and_nothing_else() -> None:
@@ -209,39 +198,29 @@ def test_a_heading_is_one_line_whatever_the_type_says() -> None:
     assert "\n## a # b \\[c\\](d) &lt;e>\n- [a hook](x.md)" in found.memory
 
 
-def test_unconfirmed_and_held_notes_are_listed_nowhere() -> None:
-    notes = [head("user-a.md"), head("user-b.md", status="unconfirmed"), head("user-c.md")]
-    found = build(notes, held={"user-c.md", "user-not-here.md"}, max_entries=1)
-    assert (found.listed, found.total, found.more) == (("user-a.md",), 1, None)
-    assert footer(found) == "> 1 note held back: `mdmemory doctor`."
-    assert set(found.strengths) == {"user-a.md", "user-b.md", "user-c.md"}
+def test_unconfirmed_and_held_notes_are_listed_nowhere_and_one_that_cannot_be_read_is() -> None:
+    odd = head("user-d.md", "is no text", problems=("The file is not UTF-8 text.",))
+    notes = [head("user-a.md"), head("user-b.md", status="unconfirmed"), head("user-c.md"), odd]
+    found = build(notes, held={"user-c.md", "user-not-here.md"})
+    assert (found.listed, found.total, found.more) == (("user-a.md", "user-d.md"), 2, None)
+    assert found.memory.endswith("\n> 1 note held back: `mdmemory doctor`.\n")
+    assert list(found.strengths) == [note.file for note in notes]
 
 
-def test_a_note_that_cannot_be_read_is_listed() -> None:
-    note = head("user-a.md", "is no text", problems=("The file is not UTF-8 text.",))
-    assert build([note]).listed == ("user-a.md",)
+OTHERS_ARE = "_MORE.md or `memory_search`."
+CONFLICTS_ARE = "2 conflicts need a person (⚠): _CONFLICTS.md."
+HELD = "1 note held back: `mdmemory doctor`."
 
 
 @pytest.mark.parametrize(
     ("notes", "held", "conflicts", "said"),
     [
-        (3, 0, 0, "> 2 of 3 notes; the other: _MORE.md or `memory_search`."),
-        (4, 0, 0, "> 2 of 4 notes; the others: _MORE.md or `memory_search`."),
+        (3, 0, 0, f"> 2 of 3 notes; the other: {OTHERS_ARE}"),
+        (4, 0, 0, f"> 2 of 4 notes; the others: {OTHERS_ARE}"),
         (2, 0, 1, "> 1 conflict needs a person (⚠): _CONFLICTS.md."),
-        (
-            1,
-            2,
-            2,
-            "> 2 conflicts need a person (⚠): _CONFLICTS.md. 2 notes held back: `mdmemory doctor`.",
-        ),
-        (
-            4,
-            1,
-            2,
-            "> 2 of 4 notes; the others: _MORE.md or `memory_search`. 2 conflicts need a person (⚠)"
-            ": _CONFLICTS.md. 1 note held back: `mdmemory doctor`.",
-        ),
-        (0, 1, 0, "> 1 note held back: `mdmemory doctor`."),
+        (1, 2, 2, f"> {CONFLICTS_ARE} 2 notes held back: `mdmemory doctor`."),
+        (4, 1, 2, f"> 2 of 4 notes; the others: {OTHERS_ARE} {CONFLICTS_ARE} {HELD}"),
+        (0, 1, 0, f"> {HELD}"),
     ],
 )
 def test_the_last_line_says_only_what_applies(
@@ -255,11 +234,9 @@ def test_the_last_line_says_only_what_applies(
 
 def test_both_notes_of_an_open_conflict_are_marked_on_their_lines() -> None:
     store = many(3)
-    plain = build(store)
     marked = build(store, conflicts=1, contested=[store[0].file, store[2].file, "gone.md"])
-    lines = [line for line in marked.memory.splitlines() if line.startswith("- ")]
-    assert [line.endswith(" ⚠") for line in lines] == [True, False, True]
-    assert marked.memory.replace(" ⚠\n", "\n").startswith(plain.memory)
+    assert [line.endswith(" ⚠") for line in lines(marked.memory)] == [True, False, True]
+    assert marked.memory.replace(" ⚠\n", "\n").startswith(build(store).memory)
 
 
 def test_the_overflow_of_many_notes_has_a_limit_keeps_the_best_and_counts_the_others(
@@ -310,63 +287,46 @@ def test_what_is_not_listed_is_in_the_overflow_and_nowhere_twice() -> None:
     assert sorted(both) == sorted(note_line(note) for note in store)
 
 
-def pools(index: Index, store: list[Head]) -> dict[str, int]:
-    counted: dict[str, int] = {}
-    for note in store:
-        if note.file in index.listed:
-            pool = note.kind or note.type
-            counted[pool] = counted.get(pool, 0) + 1
-    return counted
+def pools(store: list[Head], places: int) -> dict[str, int]:
+    """How many notes of each kind an index with so many places lists."""
+    listed = build(store, max_entries=places, max_chars=3600).listed
+    return dict(Counter(note.kind or note.type for note in store if note.file in listed))
 
 
-def crowd(*groups: tuple[str, int]) -> list[Head]:
+def crowd(**groups: int) -> list[Head]:
     """Groups of notes; a decision is a project note of that kind."""
     found: list[Head] = []
-    for pool, count in groups:
+    for pool, count in groups.items():
         type, kind = ("project", "decision") if pool == "decision" else (pool, "")
-        found += [
-            head(f"{type}-{pool}-{number:02}.md", "a hook", kind=kind) for number in range(count)
-        ]
+        files = (f"{type}-{pool}-{number:02}.md" for number in range(count))
+        found += [head(file, "a hook", kind=kind) for file in files]
     return found
 
 
 def test_28_places_are_capped_as_in_the_table() -> None:
     """Decision 10, feedback 10, project 8, reference 6, user 10; best first, 28 in all."""
-    store = crowd(("decision", 12), ("feedback", 12), ("project", 12), ("reference", 12))
-    found = pools(build(store, max_entries=28, max_chars=3600), store)
-    assert found == {"decision": 10, "feedback": 10, "project": 8}
-    store = crowd(("user", 12), ("project", 12), ("reference", 10))
-    found = pools(build(store, max_entries=28, max_chars=3600), store)
+    store = crowd(decision=12, feedback=12, project=12, reference=12)
+    assert pools(store, 28) == {"decision": 10, "feedback": 10, "project": 8}
     # 10 + 8 + 6 in the first pass; the 4 free places go to the strongest left over
-    assert found == {"user": 12, "project": 10, "reference": 6}
+    store = crowd(user=12, project=12, reference=10)
+    assert pools(store, 28) == {"user": 12, "project": 10, "reference": 6}
 
 
 def test_28_places_hold_the_strongest_by_hand_counted_strengths() -> None:
     """One explicit reference (2.0) beats a project of today (1.25); 28 idle days are 17.5."""
-    start = date(2026, 1, 1)
-    dates = [(start + timedelta(days=number)).isoformat() for number in (0, 28)]
-    store = [
-        head("project-today.md", created=dates[1]),  # 1.25
-        head("project-old.md", created=dates[0]),  # 1.25 x 0.763718 = 0.954647
-        head("reference-today.md", created=dates[1]),  # 1.0
-        head("reference-old.md", created=dates[0], source="explicit"),  # 2.0 x 0.763718 = 1.527435
-        head("user-old.md", created=dates[0], importance="low"),  # 2.25 x 0.7 x 0.763718 = 1.202855
-    ]
-    assert build(store, max_entries=28).strengths == {
-        "project-old.md": 0.954647,
-        "project-today.md": 1.25,
-        "reference-old.md": 1.527435,
-        "reference-today.md": 1.0,
-        "user-old.md": 1.202855,
+    old, today = {"created": "2026-01-01"}, {"created": "2026-01-29"}
+    store = {
+        head("reference-old.md", **old, source="explicit"): 1.527435,  # 2.0 x 0.763718
+        head("project-today.md", **today): 1.25,
+        head("user-old.md", **old, importance="low"): 1.202855,  # 2.25 x 0.7 x 0.763718
+        head("reference-today.md", **today): 1.0,
+        head("project-old.md", **old): 0.954647,  # 1.25 x 0.763718
     }
-    ranking = []
+    files = [note.file for note in store]
+    found = build(reversed(store), max_entries=28).strengths
+    assert found == dict(zip(files, store.values(), strict=True))
     for places in range(6):
-        listed = build(store, max_entries=places).listed
-        ranking += [file for file in listed if file not in ranking]
-    assert ranking == [
-        "reference-old.md", "project-today.md", "user-old.md", "reference-today.md",
-        "project-old.md",
-    ]  # fmt: skip
+        assert {*build(store, max_entries=places).listed} == {*files[:places]}
 
 
 def test_a_line_that_is_too_long_is_passed_over_and_the_next_tried() -> None:
@@ -405,48 +365,20 @@ def test_our_marker_is_known_as_editors_leave_it_and_no_other_text() -> None:
     assert [is_generated(text) for text in (*ours, *others)] == [True] * 4 + [False] * 4
 
 
-def store_of_all_sorts(seed: int) -> list[Head]:
-    dice = random.Random(7)
-    store = [
-        head(
-            f"{dice.choice(['user', 'feedback', 'project', 'reference', 'İx'])}-n{number}.md",
-            dice.choice(["istanbul İı", "喜欢", "plain", "é e\u0301"]),
-            created=f"2026-0{dice.randint(1, 9)}-1{dice.randint(0, 9)}",
-            kind=dice.choice(["", "decision"]),
-            reinforced=dice.randint(0, 3),
-        )
-        for number in range(300)
-    ]
-    random.Random(seed).shuffle(store)
-    return store
-
-
-def fingerprint(seed: int) -> str:
-    found = build(store_of_all_sorts(seed), conflicts=2)
-    parts = (found.memory, str(found.more), repr(found.listed), repr(found.strengths))
-    return hashlib.sha256("".join(parts).encode()).hexdigest()
-
-
-@pytest.mark.parametrize(
-    "setting",
-    [
-        {"LC_ALL": "C", "TZ": "UTC", "PYTHONHASHSEED": "0"},
-        {"LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "1"},
-        {"LC_ALL": "de_DE.UTF-8", "TZ": "America/St_Johns", "PYTHONHASHSEED": "4294967295"},
-    ],
-)
 @pytest.mark.slow
-def test_the_same_notes_give_the_same_bytes_everywhere(setting: dict[str, str]) -> None:
+def test_the_same_notes_give_the_same_bytes_everywhere() -> None:
     script = (
-        f"import importlib.util as u, sys; sys.path.append({str(Path(__file__).parents[1])!r});"
-        f"s = u.spec_from_file_location('t', {__file__!r}); m = u.module_from_spec(s);"
-        "s.loader.exec_module(m); print(m.fingerprint(int(sys.argv[1])))"
+        "import sys; sys.path.append(sys.argv[1]); import indexed; print(indexed.fingerprint(1))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, setting["PYTHONHASHSEED"]],
-        env={**os.environ, **setting}, capture_output=True, text=True, check=True, timeout=HUNG,
-    )  # fmt: skip
-    assert done.stdout.strip() == fingerprint(3)
+    words = [sys.executable, "-c", script, str(Path(__file__).parents[1])]
+    for locale, zone, seed in (
+        ("C", "UTC", "0"),
+        ("tr_TR.UTF-8", "Asia/Tokyo", "1"),
+        ("de_DE.UTF-8", "America/St_Johns", "4294967295"),
+    ):
+        env = {**os.environ, "LC_ALL": locale, "TZ": zone, "PYTHONHASHSEED": seed}
+        done = subprocess.run(words, env=env, capture_output=True, check=True, timeout=HUNG)
+        assert done.stdout.decode().strip() == indexed.fingerprint(3), locale
 
 
 # Links follow a note to its new name and back, and no other character ever changes.
@@ -498,13 +430,10 @@ def test_links_that_follow_a_rename_come_back_with_it(text: str) -> None:
     assert moved(after, OLD, NEW) == after
 
 
-def test_every_form_of_a_link_follows() -> None:
+def test_every_form_of_a_link_follows_and_nothing_else() -> None:
     for link in LINKS:
         after = moved(f"See {link}.", OLD, NEW)
         assert after == f"See {link.replace('prefers-pnpm', 'uses-pnpm')}."
-
-
-def test_nothing_else_follows() -> None:
     for text in OTHERS:
         assert moved(f"{text} x", OLD, NEW) == f"{text} x"
 
@@ -531,14 +460,11 @@ def test_a_text_that_no_link_of_follows_a_note_is_told_by_its_letters(text: str)
 
 
 def test_the_letters_of_a_name_are_found_in_every_spelling() -> None:
-    names = ("café", "Straße-Å", "ﬁle", "İstanbul", "한글")
-    shapes = (str, str.upper, str.title, str.casefold)
-    forms = ("NFC", "NFD")
-    follow = 0
-    for name in names:
-        old, new = Head(f"user-{name}.md", name, "", "user"), Head("user-new.md", "new", "", "user")
-        for spelled in (unicodedata.normalize(form, shape(name))
-                        for shape in shapes for form in forms):  # fmt: skip
+    follow, new = 0, Head("user-new.md", "new", "", "user")
+    for name in ("café", "Straße-Å", "ﬁle", "İstanbul", "한글"):
+        old = Head(f"user-{name}.md", name, "", "user")
+        for form, shape in product(("NFC", "NFD"), (str, str.upper, str.title, str.casefold)):
+            spelled = unicodedata.normalize(form, shape(name))
             for text in (f"\u0301[[{spelled}]]\u0301", f"[[ user-{spelled}|x]]"):
                 follows = moved(text, old, new) != text
                 follow += follows
