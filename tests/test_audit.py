@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from json_shapes import fits
 from pace import HUNG
+from projects import Ask, Say
 from rows import each
 from scripted import Scripted
 
@@ -220,48 +222,36 @@ def test_nothing_of_what_is_read_changes(tmp_path_factory: Any, files: dict[str,
 
 
 def test_a_store_that_nobody_may_write_is_read_and_no_file_is_made(
-    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(repository)
-    assert main(["init", "--here"]) == 0
-    assert main(["add", "The gateway listens on port 8080"]) == 0
+    say("init", "--here")
+    say("add", "The gateway listens on port 8080")
     before = state(repository)
-    assert main(["audit", str(repository)]) == 0
-    assert main(["audit", "."]) == 0
+    for path in (str(repository), "."):
+        say("audit", path)
     assert state(repository) == before
 
 
-def test_what_cannot_be_read_is_one_sentence_and_exit_code_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_read_is_one_sentence_and_exit_code_2(tmp_path: Path, fail: Say) -> None:
     write(tmp_path, {"empty/x.txt": "", "bad.json": "[1", "bytes.md": b"\xff"})
-    for name, words in (("gone", "No such file"), ("empty", "holds no memory"),
-                        ("bad.json", "JSON"), ("bytes.md", "UTF-8")):  # fmt: skip
-        assert main(["audit", str(tmp_path / name)]) == 2, name
-        out, problem = capsys.readouterr()
-        assert words in problem, name
-        assert problem.count("\n") == 1, name
-        assert out == ""
     os.mkfifo(tmp_path / "pipe.md")
-    assert main(["audit", str(tmp_path / "pipe.md")]) == 2
+    for name, words in (("gone", "No such file"), ("empty", "holds no memory"),
+                        ("bad.json", "JSON"), ("bytes.md", "UTF-8"), ("pipe.md", "")):  # fmt: skip
+        problem = fail("audit", str(tmp_path / name), code=2)
+        assert (words in problem, problem.count("\n")) == (True, 1), name
 
 
-def test_the_command_prints_lines_and_json(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_lines_and_json(tmp_path: Path, say: Say, ask: Ask) -> None:
     folder = write(tmp_path / "m", CLEAN)
-    assert main(["audit", str(folder)]) == 0
-    assert capsys.readouterr().out == "No problems in 3 files.\n"
+    assert say("audit", str(folder)) == "No problems in 3 files.\n"
     write(folder, {"deploys.md": f"The token is {KEY}\n", "sub/ports.md": "[a](b.md)\n"})
-    assert main(["audit", str(folder)]) == 1
-    *lines, last = capsys.readouterr().out.splitlines()
+    *lines, last = say("audit", str(folder), code=1).splitlines()
     assert lines[0].startswith("error: deploys.md:1: It holds what looks like a secret (")
     assert lines[1].startswith("warning: sub/ports.md:1: It links to b.md")
     assert last == "1 error, 1 warning in 3 files. Nothing was changed."
-    assert main(["audit", str(folder), "--json"]) == 1
-    answer = json.loads(capsys.readouterr().out)
+    answer = fits("audit", ask("audit", str(folder), code=1))
     assert (answer["ok"], answer["files"], len(answer["findings"])) == (False, 3, 2)
-    assert set(answer["findings"][0]) == {"check", "level", "path", "line", "message"}
 
 
 @pytest.mark.slow
@@ -314,11 +304,10 @@ def test_a_model_finds_what_shares_no_words_and_nothing_is_done(
 
 
 def test_what_no_model_read_is_told(
-    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    tmp_path: Path, repository: Path, say: Say, fail: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(repository)
-    assert main(["init"]) == 0
+    say("init")
     lines = "\n".join(f"- {each}" for each in (*SAME, *CONTRARY, f"The token is {KEY}"))
     memory = write(tmp_path / "m", {"CLAUDE.md": lines})
     model = Scripted(ModelFailed("It is down."))
@@ -327,5 +316,4 @@ def test_what_no_model_read_is_told(
     assert failures == ("It is down.",)
     assert KEY not in model.asked[0].user
     assert "project-fact-5" not in model.asked[0].user
-    assert main(["audit", str(memory), "--model"]) == 2
-    assert "No model is chosen" in capsys.readouterr().err
+    assert "No model is chosen" in fail("audit", str(memory), "--model", code=2)

@@ -1,5 +1,7 @@
-"""What comes from outside is cut, or refused, before it is read: at a line, and it is said."""
+"""What comes from outside is cut, or refused, before it is read: at a line, and it is said. And
+what nobody sees in it, which is taken out."""
 
+import unicodedata
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmemory import Memory, bounds
+from mdmemory import Memory, bounds, unseen
 from mdmemory.capture import fact, notice
 from mdmemory.capture.imports.markdown import Incoming
 from mdmemory.capture.imports.run import store_all
@@ -84,3 +86,62 @@ def test_an_import_leaves_out_what_is_far_too_long(repository: Path) -> None:
     done = store_all(writer, found, label="a file", now=datetime(2026, 6, 20, tzinfo=UTC))
     assert len(done.added) == 1
     assert [each["reasons"] for each in done.dropped] == [["unfit"]]
+
+
+# --- characters that show nothing -----------------------------------------------------------------
+
+# Signs that stand before a number or a word and show themselves (Prepended_Concatenation_Mark).
+SHOWN = {0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD,
+         0x110CD}  # fmt: skip
+NEEDED = [
+    "می\u200cخواهم",  # Persian, with a non-joiner
+    "क्\u200dष",  # Devanagari, with a joiner
+    "ᠠ\u180b",  # Mongolian, with a selector
+    "👩🏽\u200d💻 ❤\ufe0f ❤\ufe0f\u200d🔥 1\ufe0f⃣ ✈\ufe0e",
+]
+HIDDEN = [
+    *"\u200b\u2060\u00ad\u034f\ufeff\u3164\u115f\u1160\u17b4\u180b\u200c\u200d\u2061\u206a",
+    *"\ufe00\ufe0f\u202e\U000e0041\U000e0100",
+]
+
+
+def test_every_format_character_of_unicode_has_its_place() -> None:
+    runs = (*unseen.IGNORABLE, *unseen.BY_CATEGORY)
+    table = {code for first, last in runs for code in range(first, last + 1)}
+    assert len(table) == sum(last - first + 1 for first, last in runs)
+    by_category = {
+        code for code in range(0x110000) if unicodedata.category(chr(code)) in ("Cf", "Zl", "Zp")
+    }
+    assert by_category - table == SHOWN & by_category
+    assert not table & SHOWN
+
+
+def test_what_a_script_needs_stays() -> None:
+    for text in NEEDED:
+        assert unseen.without_unseen(text) == text
+        assert unseen.unseen_added([], text) == []
+
+
+def test_what_shows_nothing_is_seen_and_taken_out() -> None:
+    for char in HIDDEN:
+        hidden, name = f"the to{char}ken", f"U+{ord(char):04X}"
+        assert unseen.without_unseen(hidden) == "the token", name
+        assert unseen.unseen_added(["the token"], hidden) == [name]
+        assert unseen.unseen_added([hidden], f"now {hidden}") == []
+
+
+def test_two_in_a_row_are_one_too_many() -> None:
+    for text in ("❤\ufe0f\ufe0f", "می\u200c\u200cخ", "a\u200b\u200cb", "x\ufe0f\u200d💻"):
+        once = unseen.without_unseen(text)
+        assert once != text
+        assert unseen.without_unseen(once) == once
+
+
+def test_capture_keeps_no_character_that_nobody_sees() -> None:
+    words = "Remember that the to\u200bken of the \u2060queue ro\u00adtates weekly."
+    assert turns.clean(words) == "Remember that the token of the queue rotates weekly."
+    kept = fact.fact_of(
+        "The release\u200b of the app goes out on the last Fri\u00adday of a month."
+    )
+    assert kept.body == "The release of the app goes out on the last Friday of a month."
+    assert "\u200b" not in kept.description

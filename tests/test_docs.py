@@ -16,6 +16,7 @@ import yaml
 from demo_project import prepare
 from generated_pages import generated_pages
 from pace import HUNG
+from projects import script
 from rows import each
 
 import mdmemory
@@ -38,8 +39,7 @@ def page(name: str) -> str:
 # --- every page --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_every_link_of_a_page_leads_somewhere(path: Path) -> None:
+def links_lead_somewhere(path: Path) -> None:
     prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", path.read_text("utf-8"), flags=re.M | re.S)
     for target in re.findall(r"\]\(([^)\s]+)\)", prose):
         if "://" in target:
@@ -51,6 +51,10 @@ def test_every_link_of_a_page_leads_somewhere(path: Path) -> None:
             headings = re.findall(r"^#+ (.+)$", linked.read_text("utf-8"), re.MULTILINE)
             slugs = {re.sub(r"[^\w\- ]", "", line).lower().replace(" ", "-") for line in headings}
             assert anchor in slugs, target
+
+
+def test_every_link_of_a_page_leads_somewhere() -> None:
+    each(PAGES, links_lead_somewhere)
 
 
 SHIPPED = [*PACKAGE.rglob("*.py"), *(ROOT / "protocol").glob("*.md")]
@@ -82,9 +86,6 @@ def test_every_page_is_reached_from_the_readme() -> None:
     assert reached >= {path for path in pages if path.parent == ROOT / "docs"}
 
 
-# --- the README --------------------------------------------------------------------------------
-
-
 def test_a_page_names_targets_that_the_makefile_has() -> None:
     named = set(re.findall(r"(?:^|`)make ([\w-]+)", TODAY, re.MULTILINE))
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
@@ -114,15 +115,9 @@ def test_every_variable_that_the_code_reads_is_on_the_settings_page() -> None:
     assert read <= set(re.findall(r"`([A-Z_]+)`", page("docs/settings.md")))
 
 
-# --- docs/clients.md ---------------------------------------------------------------------------
-
-
 def test_the_page_on_assistants_names_every_tool() -> None:
     named = set(re.findall(r"`(\w+)`", page("docs/clients.md")))
     assert {tool.name for tool in TOOLS} <= named
-
-
-# --- docs/architecture.md ----------------------------------------------------------------------
 
 
 def test_every_file_that_the_architecture_names_exists() -> None:
@@ -154,7 +149,7 @@ def test_every_test_that_a_page_names_exists() -> None:
     assert named <= known
 
 
-ADD = ("add", "tabs-in-go", "--type", "feedback", "--description", "Go uses tabs", "gofmt does.")
+ADDED = "--type feedback --description Go gofmt"
 SCRIPT = Path(sys.executable).with_name("mdmemory")
 
 
@@ -164,8 +159,7 @@ def test_a_hostile_configuration_of_the_repository_runs_nothing(
 ) -> None:
     prepare(repository)
     payload, ran = tmp_path / "payload", tmp_path / "ran"
-    payload.write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{ran}'\nexit 1\n", encoding="utf-8")
-    payload.chmod(0o755)
+    script(payload, f"echo \"$0 $*\" >> '{ran}'\nexit 1")
     (repository / "hooks").mkdir()
     hooks = ("pre-commit", "post-commit", "reference-transaction", "post-index-change")
     # also what a `.` in the PATH and Python's own search would find in the project
@@ -181,13 +175,13 @@ def test_a_hostile_configuration_of_the_repository_runs_nothing(
     }.items():  # fmt: skip
         git(repository, "config", name, value)
     (repository / ".git/info/attributes").write_text("*.md diff=evil merge=evil\n", "utf-8")
-    for words in (
-        ("init", "--store", "notes/memory"), ADD,
-        ("edit", "tabs-in-go", "--description", "Go uses tabs, always"),
-        ("extract", "--transcript", "session.json"), ("compact",), ("log",), ("log", "-p"),
-        ("log", "tabs-in-go", "-p"), ("undo",), ("forget", "tabs-in-go"), ("list",), ("index",),
-        ("review",), ("status",), ("session",), ("doctor",), ("init", "--remove"),
+    for line in (
+        "init --store notes/memory", f"add tabs-in-go {ADDED}",
+        "edit tabs-in-go --description Go,always", "extract --transcript session.json", "compact",
+        "log", "log -p", "log tabs-in-go -p", "undo", "forget tabs-in-go", "list", "index",
+        "review", "status", "session", "doctor", "init --remove",
     ):  # fmt: skip
+        words = line.split()
         path = f".:{os.environ['PATH']}"
         done = subprocess.run(
             [SCRIPT, *words], cwd=repository, env={**os.environ, "PATH": path},
@@ -203,16 +197,12 @@ def test_a_hostile_configuration_of_the_repository_runs_nothing(
 def test_many_processes_at_once_lose_no_note(repository: Path) -> None:
     memory, _ = Memory.init(repository)
     words = (SCRIPT, "add", "fact", "--type", "feedback", "--description")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     running = [
-        subprocess.Popen(
-            [*words, f"Fact {n}", f"It is {n}."], cwd=repository, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        subprocess.Popen([*words, f"Fact {n}", f"It is {n}."], cwd=repository, **pipes)
         for n in range(6)
-    ]  # fmt: skip
-    for process in running:
-        _, complaint = process.communicate(timeout=HUNG)
-        assert complaint == b""
+    ]
+    assert [process.communicate(timeout=HUNG)[1] for process in running] == [b""] * 6
     assert len(memory.notes()) == 6
     assert [entry.get("Memory-Op") for entry, *_ in memory.log()].count("add") == 6
     assert memory.index(check=True).changed == ()
@@ -257,29 +247,27 @@ def test_the_menu_of_the_site_names_every_page_once(pages: ModuleType) -> None:
     assert settings["hooks"] == ["mkdocs_pages.py"]
 
 
-@pytest.mark.parametrize(
-    ("page", "before", "after"),
-    [
-        ("index.md", "see [limits](docs/safety.md#limits)", "see [limits](safety.md#limits)"),
-        ("index.md", "![a](docs/images/demo.svg)", "![a](images/demo.svg)"),
-        ("index.md", "[Changes](CHANGELOG.md)", "[Changes](changelog.md)"),
-        ("safety.md", "[Changes](../CHANGELOG.md)", "[Changes](changelog.md)"),
-        ("safety.md", "[search](inbox.md#undo)", "[search](inbox.md#undo)"),
-        ("guides/a.md", "[x](../safety.md) [y](../../README.md)",
-         "[x](../safety.md) [y](../index.md)"),
-        ("figures.md", "[the notes](../tests/data/search/README.md)", "the notes"),
-        ("figures.md", "[a](https://x.org/CHANGELOG.md) [b](#here)",
-         "[a](https://x.org/CHANGELOG.md) [b](#here)"),
-        ("figures.md", "[gone](../gone.md)", "[gone](../gone.md)"),  # which mkdocs refuses
-        ("index.md", "```\n[a](CHANGELOG.md)\n- b\n```", "```\n[a](CHANGELOG.md)\n- b\n```"),
-        ("index.md", "Such as:\n- one\n  - two\n- three", "Such as:\n\n- one\n    - two\n- three"),
-        ("index.md", "1. one\n   more\n2. two", "1. one\n   more\n2. two"),
-    ],
-)  # fmt: skip
-def test_a_page_reads_on_the_site_as_in_the_checkout(
-    pages: ModuleType, page: str, before: str, after: str
-) -> None:
-    assert pages.converted(before, page) == after
+CONVERTED = (
+    ("index.md", "see [limits](docs/safety.md#limits)", "see [limits](safety.md#limits)"),
+    ("index.md", "![a](docs/images/demo.svg)", "![a](images/demo.svg)"),
+    ("index.md", "[Changes](CHANGELOG.md)", "[Changes](changelog.md)"),
+    ("safety.md", "[Changes](../CHANGELOG.md)", "[Changes](changelog.md)"),
+    ("safety.md", "[search](inbox.md#undo)", "[search](inbox.md#undo)"),
+    ("guides/a.md", "[x](../safety.md) [y](../../README.md)", "[x](../safety.md) [y](../index.md)"),
+    ("figures.md", "[the notes](../tests/data/search/README.md)", "the notes"),
+    ("figures.md", "[a](https://x.org/README.md) [b](#c)", "[a](https://x.org/README.md) [b](#c)"),
+    ("figures.md", "[gone](../gone.md)", "[gone](../gone.md)"),  # which mkdocs refuses
+    ("index.md", "```\n[a](CHANGELOG.md)\n- b\n```", "```\n[a](CHANGELOG.md)\n- b\n```"),
+    ("index.md", "Such as:\n- one\n  - two\n- three", "Such as:\n\n- one\n    - two\n- three"),
+    ("index.md", "1. one\n   more\n2. two", "1. one\n   more\n2. two"),
+)
+
+
+def test_a_page_reads_on_the_site_as_in_the_checkout(pages: ModuleType) -> None:
+    def check(page: str, before: str, after: str) -> None:
+        assert pages.converted(before, page) == after
+
+    each(CONVERTED, check)
 
 
 def test_a_site_that_would_fetch_something_is_refused(pages: ModuleType, tmp_path: Path) -> None:

@@ -27,6 +27,11 @@ Git = Callable[..., str]
 WORK = "Remember that deploys go out on Tuesdays only."
 NAME = "Remember that my name is Ada Okafor."
 TABS = "Remember that in all my projects I indent with tabs."
+FACTS = (
+    "Deploys go out on Tuesdays only.", "The user's name is Ada Okafor.",
+    "In all my projects I indent with tabs.",
+)  # fmt: skip
+MAKEFILES = "Makefiles are indented with tabs, never spaces."
 SAID = f"{WORK}\n\n{NAME}\n\n{TABS}"
 
 
@@ -66,11 +71,8 @@ def extract(layers: Memory) -> None:
 
 def summary(layers: Memory) -> None:
     turns = [Turn(str(n), "user", text) for n, text in enumerate((WORK, NAME, TABS))]
-    lines = (
-        "- [feedback] Deploys go out on Tuesdays only.",
-        "- [user] The user's name is Ada Okafor.",
-        "- [feedback] In all my projects I indent with tabs.",
-    )
+    types = ("feedback", "user", "feedback")
+    lines = (f"- [{type}] {fact}" for type, fact in zip(types, FACTS, strict=True))
     layers.summary("ses_1", "\n".join(("Memory candidates:", *lines)), turns)
 
 
@@ -87,17 +89,13 @@ def promote(layers: Memory) -> None:
 
 
 def store(layers: Memory) -> None:
-    put(layers, "Deploys go out on Tuesdays only.", WORK)
-    put(layers, "The user's name is Ada Okafor.", NAME, type="user")
-    put(layers, "In all my projects I indent with tabs.", TABS)
+    for fact, said, type in zip(FACTS, (WORK, NAME, TABS), ("", "user", ""), strict=True):
+        put(layers, fact, said, type)
 
 
 def import_(layers: Memory) -> None:
     path = layers.start / "facts.md"
-    path.write_text(
-        "- Deploys go out on Tuesdays only.\n- The user's name is Ada Okafor.\n"
-        "- In all my projects I indent with tabs.\n", encoding="utf-8",
-    )  # fmt: skip
+    path.write_text("".join(f"- {fact}\n" for fact in FACTS), encoding="utf-8")
     layers.import_from(path)
     path.unlink()
 
@@ -138,10 +136,9 @@ def test_facts_of_both_layers_are_one_commit_in_each_store(
     Memory.init(repository, home=True)
     layers = Memory.around(repository)
     put(layers, "The user speaks Danish.", "I speak Danish.", type="user")
-    before = [git(home / each, "rev-list", "--count", "HEAD") for each in ("project", "me")]
+    before = {name: git(home / name, "rev-parse", "HEAD") for name in ("project", "me")}
     extract(layers)
-    after = [git(home / each, "rev-list", "--count", "HEAD") for each in ("project", "me")]
-    assert [int(new) - int(old) for old, new in zip(before, after, strict=True)] == [1, 1]
+    assert {name: git(home / name, "rev-parse", "HEAD^") for name in before} == before
 
 
 def test_the_files_of_both_layers_are_told_apart(repository: Path, home: Path) -> None:
@@ -164,13 +161,11 @@ def test_what_the_persons_store_says_is_not_stored_again_for_a_project(
     repository: Path, home: Path
 ) -> None:
     layers = Memory.around(repository)
-    fact = "Makefiles are indented with tabs, never spaces."
-    layers.add(fact, everywhere=True)
-    (done,) = keep(layers, fact)
+    layers.add(MAKEFILES, everywhere=True)
+    (done,) = keep(layers, MAKEFILES)
     assert (done.existed, done.commit) == (True, None)
-    stored = put(layers, fact, type="feedback")
-    assert stored.existed
-    assert stored.file.startswith("me/")
+    stored = put(layers, MAKEFILES, type="feedback")
+    assert (stored.existed, stored.file[:3]) == (True, "me/")
 
 
 def test_a_shared_store_has_it_all_the_same_since_others_do_not_see_the_persons(
@@ -178,8 +173,8 @@ def test_a_shared_store_has_it_all_the_same_since_others_do_not_see_the_persons(
 ) -> None:
     Memory.init(repository)
     layers = Memory.around(repository)
-    layers.add("Makefiles are indented with tabs, never spaces.", everywhere=True)
-    keep(layers, "Makefiles are indented with tabs, never spaces.")
+    layers.add(MAKEFILES, everywhere=True)
+    keep(layers, MAKEFILES)
     assert len(notes(repository / "notes/memory")) == 1
 
 
