@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pace import HUNG
+from pace import FULL, HUNG
+from projects import Run, script
 from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
-from mdmemory.cli import main
 from mdmemory.errors import GitFailed, MdmemoryError, NotFound, RepositoryState
 from mdmemory.git import filter_repo
 from mdmemory.git.repositories import Repository
@@ -27,6 +27,7 @@ NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 SECRET = "The affair with Graz Media ended over the unpaid invoice of May"
 FIRST = "The affair with Graz Media began over the invoice of the spring"
 OTHER = "Parcels above 31.5 kg go with the freight carrier"
+KEPT = ["Carriers are paid monthly", OTHER]
 YES = lambda _: True  # noqa: E731
 
 
@@ -76,9 +77,7 @@ def test_an_erased_note_is_in_no_object_and_no_file(memory: Memory, git: Git) ->
     assert git(store, "fsck", "--strict", "--no-dangling") == ""
     before = times.splitlines()
     assert git(store, "log", head).splitlines()[-len(before) :] == before
-    assert [note.note.head.description for note in memory.notes()] == [
-        "Carriers are paid monthly", OTHER,
-    ]  # fmt: skip
+    assert [note.note.head.description for note in memory.notes()] == KEPT
     subjects = git(store, "log", "--format=%s")
     assert "memory: (erased)" in subjects
     assert f"memory: add {OTHER}" in subjects
@@ -155,17 +154,17 @@ def test_where_an_object_still_holds_the_text_a_rerun_finishes(
 
 
 def test_only_a_person_at_a_terminal_erases(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    memory: Memory, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(memory.project.root)
     words = ["forget", "graz-affair", "--erase"]
-    assert main(words) == 2
-    assert "Only a person at a terminal" in capsys.readouterr().err
+    done = run(*words)
+    assert (done.code, "Only a person at a terminal" in done.err) == (2, True)
     monkeypatch.setattr("mdmemory.cli.notes.is_terminal", lambda: True)
     for answer, code in (("yes", 1), ("graz-affair", 0)):
         monkeypatch.setattr("builtins.input", lambda _, said=answer: said)
-        assert main(words) == code
-        assert "This cannot be undone." in capsys.readouterr().out
+        done = run(*words)
+        assert (done.code, "This cannot be undone." in done.out) == (code, True)
     assert b"Graz Media" not in said(folder(memory))
 
 
@@ -203,7 +202,7 @@ def test_killed_at_any_call_of_git_the_history_is_old_or_new_and_a_rerun_finishe
         return run(self, *words, **how)
 
     real = filter_repo.rewrite
-    for calls in range(40):
+    for calls in range(0, 40, 1 if FULL else 3):
 
         def armed(*given: Any) -> int:
             nonlocal left
@@ -217,8 +216,7 @@ def test_killed_at_any_call_of_git_the_history_is_old_or_new_and_a_rerun_finishe
         except Killed:
             monkeypatch.setattr(Repository, "run", run)
             assert git(folder(memory), "fsck", "--strict", "--no-dangling") == ""
-            texts = [note.note.head.description for note in memory.notes()]
-            assert texts == ["Carriers are paid monthly", OTHER]
+            assert [note.note.head.description for note in memory.notes()] == KEPT
             continue
         except NotFound:  # it had come to its end
             pass
@@ -248,18 +246,16 @@ def test_merges_tags_and_odd_names_stay_and_no_program_of_anybody_is_run(
     git(store, "merge", "-q", "--no-edit", "side")
     git(store, "tag", "-a", "old", "-m", f"About {SECRET}", "side")
     for place in (store / ".git/hooks", empty_home / "hooks"):
-        place.mkdir(exist_ok=True)
         for name in ("reference-transaction", "post-rewrite", "pre-auto-gc", "post-checkout"):
-            (place / name).write_text(f"#!/bin/sh\ntouch '{ran}'\n", "utf-8")
-            (place / name).chmod(0o755)
+            script(place / name, f"touch '{ran}'")
     mine = f"[core]\nhooksPath = {empty_home}/hooks\n[init]\ntemplateDir = {store}/.git\n"
     mine += "[safe]\nbareRepository = explicit\n"
     (empty_home / ".gitconfig").write_text(mine, "utf-8")
     (store / ".git/info/attributes").write_text("* filter=spy\n", "utf-8")
-    git(store, "config", "filter.spy.clean", f"touch '{ran}'; cat")
-    git(store, "config", "filter.spy.smudge", f"touch '{ran}'; cat")
+    for way in ("clean", "smudge"):
+        git(store, "config", f"filter.spy.{way}", f"touch '{ran}'; cat")
     ran.unlink(missing_ok=True)
-    tree, tips = git(store, "rev-parse", "HEAD^{tree}"), git(store, "log", "-1", "--format=%p")
+    assert len(git(store, "log", "-1", "--format=%p").split()) == 2
     done = memory.erase("graz-affair", YES)
     assert not ran.exists()
     assert done.commits > 3
@@ -268,10 +264,8 @@ def test_merges_tags_and_odd_names_stay_and_no_program_of_anybody_is_run(
     assert git(store, "fsck", "--strict", "--no-dangling") == ""
     assert git(store, "show", "side~1:" + odd) == "Before.\n(erased)\nAfter.\n"
     assert git(store, "cat-file", "-t", "old") == "tag\n"
-    assert len(tips.split()) == 2
     assert "Merge branch 'side'" in git(store, "log", "--merges", "--format=%s")
     assert git(store, "log", "--all", "-S", "Graz Media", "--format=%h") == ""
-    assert tree
 
 
 def test_a_history_with_the_longer_hash_is_made_anew_too(tmp_path: Path, git: Git) -> None:

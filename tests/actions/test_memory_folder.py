@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
+from projects import Run, Say
 
 from mdmemory import Memory
-from mdmemory.cli import main
 from mdmemory.errors import MdmemoryError, NoStore
 
 Git = Callable[..., str]
+WHO = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
 
 
 def state(git: Git, project: Path) -> tuple[str, str, bytes, list[str]]:
@@ -67,8 +68,7 @@ def test_two_projects_of_one_name_have_two_stores(
     other = tmp_path / "elsewhere" / "project"
     other.mkdir(parents=True)
     git(other, "init", "-q", "-b", "main")
-    who = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
-    git(other, *who, "commit", "-q", "--allow-empty", "-m", "another")
+    git(other, *WHO, "commit", "-q", "--allow-empty", "-m", "another")
     assert Memory.init(repository, home=True)[0].project.store == home / "project"
     assert Memory.init(other, home=True)[0].project.store == home / "project-2"
     assert Memory.open(repository).project.store == home / "project"
@@ -93,18 +93,16 @@ def test_a_new_clone_after_rm_rf_has_the_notes_and_its_place_is_written_down(
 
 
 def test_a_project_that_is_not_certain_is_asked_about_and_can_join(
-    repository: Path, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    repository: Path, home: Path, tmp_path: Path, say: Say, fail: Say,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     Memory.init(repository, home=True)
     copy = shutil.copytree(repository, tmp_path / "copy")
     monkeypatch.chdir(copy)
-    assert main(["list"]) == 1
-    assert "mdmemory init --join" in capsys.readouterr().err
-    assert main(["init", "--join", "project"]) == 0
+    assert "mdmemory init --join" in fail("list")
+    say("init", "--join", "project")
     assert Memory.open(copy).project.store == home / "project"
-    assert main(["init", "--join", "nothing"]) == 1
-    assert "Those in" in capsys.readouterr().err
+    assert "Those in" in fail("init", "--join", "nothing")
 
 
 def test_a_copy_that_is_another_project_gets_a_store_of_its_own(
@@ -117,22 +115,15 @@ def test_a_copy_that_is_another_project_gets_a_store_of_its_own(
     assert Memory.open(repository).project.store == home / "project"
 
 
-def _bare(tmp_path: Path, git: Git) -> Path:
-    git(tmp_path, "init", "-q", "--bare", "bare")
-    return tmp_path / "bare"
-
-
-def _no_repository(tmp_path: Path, git: Git) -> Path:
-    (tmp_path / "plain").mkdir()
-    return tmp_path / "plain"
-
-
-@pytest.mark.parametrize("kind", [_bare, _no_repository])
+@pytest.mark.parametrize("bare", [True, False])
 def test_what_is_no_project_of_its_own_gets_no_store(
-    tmp_path: Path, home: Path, git: Git, kind: Callable[[Path, Git], Path]
+    tmp_path: Path, home: Path, git: Git, bare: bool
 ) -> None:
+    (tmp_path / "no-project").mkdir()
+    if bare:
+        git(tmp_path, "init", "-q", "--bare", "no-project")
     with pytest.raises(MdmemoryError) as refusal:
-        Memory.init(kind(tmp_path, git), home=True)
+        Memory.init(tmp_path / "no-project", home=True)
     assert refusal.value.hint
     assert not home.exists()
 
@@ -141,8 +132,7 @@ def test_a_home_folder_that_is_a_repository_is_no_project_and_does_not_see_the_s
     empty_home: Path, home: Path, repository: Path, git: Git
 ) -> None:
     git(empty_home, "init", "-q", "-b", "main")
-    who = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
-    git(empty_home, *who, "commit", "-q", "--allow-empty", "-m", "dotfiles")
+    git(empty_home, *WHO, "commit", "-q", "--allow-empty", "-m", "dotfiles")
     with pytest.raises(NoStore, match="home folder"):
         Memory.init(empty_home, home=True)
     add(Memory.init(repository, home=True)[0])
@@ -190,27 +180,22 @@ def test_a_name_means_the_projects_note_first_and_me_the_persons(
     assert held.holding("user-tabs")[0].project.store == home / "me"
 
 
-def test_processes_that_begin_at_once_make_one_store(repository: Path, home: Path) -> None:
+def test_processes_that_begin_at_once_make_one_store_and_what_a_killed_one_began_goes(
+    repository: Path, home: Path
+) -> None:
+    (home / ".begun-project").mkdir(parents=True)
     words = [sys.executable, "-P", "-m", "mdmemory", "init"]
     racing = [subprocess.Popen(words, cwd=repository) for _ in range(3)]
     assert [process.wait(HUNG) for process in racing] == [0, 0, 0]
-    assert [name for name in os.listdir(home) if not name.startswith(".")] == ["project"]
-
-
-def test_what_a_killed_process_began_is_no_store_and_goes(repository: Path, home: Path) -> None:
-    (home / ".begun-project").mkdir(parents=True)
-    Memory.init(repository, home=True)
     assert [name for name in os.listdir(home) if not name.startswith(".lock")] == ["project"]
 
 
 def test_a_note_for_a_store_that_lost_its_repository_is_written_and_the_next_step_is_said(
-    repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    repository: Path, home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(repository)
-    assert main(["init"]) == 0
+    run("init")
     shutil.rmtree(home / "project" / ".git")
-    words = ["--type", "feedback", "--description", "About tabs", "Tabs."]
-    assert main(["add", "tabs", *words]) == 0
-    assert f"Make it one: `mdmemory init {home / 'project'}`" in capsys.readouterr().err
+    done = run("add", "tabs", "--type", "feedback", "--description", "About tabs", "Tabs.")
+    assert f"Make it one: `mdmemory init {home / 'project'}`" in done.err
     assert (home / "project" / "feedback-tabs.md").is_file()

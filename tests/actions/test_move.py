@@ -69,22 +69,18 @@ def seen(root: Path, git: Git) -> tuple[str, bytes, list[str]]:
 
 def texts(store: Path) -> dict[str, bytes]:
     """The notes and the person's own files of a store."""
-    found = {
+    other = {".git", ".mdmemory", PROJECT_FILE, "MEMORY.md"}
+    return {
         str(path.relative_to(store)): path.read_bytes()
         for path in store.rglob("*")
-        if path.is_file() and not {".git", ".mdmemory"} & {*path.relative_to(store).parts}
+        if path.is_file() and not other & {*path.relative_to(store).parts}
     }
-    return {name: data for name, data in found.items() if name not in (PROJECT_FILE, "MEMORY.md")}
-
-
-def reached(repository: Path, git: Git) -> set[str]:
-    return {row.split()[0] for row in git(repository, "rev-list", "--objects", "--all").split("\n")
-            if row}  # fmt: skip
 
 
 def test_the_history_and_every_file_go_along_and_the_project_stays(
     shared: Path, empty_home: Path, git: Git
 ) -> None:
+    git(empty_home, "init", "-q", "--template=")  # whose git does not see the store
     before, notes = seen(shared, git), texts(shared / "notes/memory")
     told = git(shared, "log", "--format=%an %ae %at %B", "--", "notes/memory")
     done = go(shared)
@@ -92,13 +88,12 @@ def test_the_history_and_every_file_go_along_and_the_project_stays(
     assert seen(shared, git) == before
     assert texts(done.target) == notes
     assert git(done.target, "log", "--skip=1", "--format=%an %ae %at %B") == told
-    assert not (shared / "notes").exists()
-    assert not (shared / PROJECT_FILE).exists()
-    assert not (shared / ".mdmemory").exists()
+    assert [name for name in ("notes", PROJECT_FILE, ".mdmemory") if (shared / name).exists()] == []
     assert done.kept == []
     loose = {"reference-hand.md", "reference-held.md", "pictures/", "MEMORY.md"}
     assert {row[3:] for row in git(done.target, "status", "--porcelain").splitlines()} == loose
     assert done.target.stat().st_mode & 0o777 == 0o700
+    assert git(empty_home, "status", "--porcelain") == ""
 
 
 def test_the_project_finds_it_and_old_changes_are_shown_and_taken_back(
@@ -107,9 +102,10 @@ def test_the_project_finds_it_and_old_changes_are_shown_and_taken_back(
     done = go(shared)
     memory = Memory.open(shared)
     assert memory.project.store == done.target
-    rows = [entry for entry, *_ in memory.log()]
-    removed = next(entry for entry in rows if entry.subject.startswith("memory: remove"))
-    edited = next(entry for entry in rows if entry.subject.startswith("memory: edit"))
+    removed, edited = (
+        next(entry for entry, *_ in memory.log() if entry.subject.startswith(f"memory: {what}"))
+        for what in ("remove", "edit")
+    )
     assert "The new plan." in memory.file_changes([edited.commit])[edited.commit][0].after
     assert len(memory.history("plan")) == 2
     memory.undo(removed.get("Memory-Id"))
@@ -166,7 +162,7 @@ def test_staged_and_replaced_texts_stay_reachable_and_what_waits_is_committed(
     assert any(entry.subject.startswith("memory: edit The third") for entry, *_ in memory.log())
     assert (done.target / "user-tea.md").read_bytes() == b"Staged.\n"
     id = git(shared, "hash-object", "--stdin", text=by_hand.decode()).strip()
-    assert id in reached(shared, git)
+    assert id in git(shared, "rev-list", "--objects", "--all")
 
 
 def test_what_was_asked_once_is_not_asked_again(shared: Path) -> None:
@@ -208,12 +204,28 @@ def test_a_folder_that_a_branch_has_is_refused(shared: Path, git: Git) -> None:
         go(shared, to="here", folder="../out")
 
 
-def test_a_dry_run_changes_nothing(shared: Path, empty_home: Path) -> None:
-    before = sorted(shared.rglob("*"))
+def test_a_dry_run_changes_nothing_and_so_does_a_refusal(
+    shared: Path, tmp_path: Path, empty_home: Path, git: Git
+) -> None:
+    before, home = sorted(shared.rglob("*")), empty_home / "mdmemory"
     done = go(shared, dry_run=True)
-    assert done.commits == 6
+    assert (done.commits, done.target.exists()) == (6, False)
+    shutil.rmtree(home)
+    home.write_text("a file")
+    with pytest.raises(MdmemoryError, match="is a file") as refused:
+        go(shared)
+    assert refused.value.hint
+    home.unlink()
+    # newer versions of git make it by a merge alone
+    (shared / ".git/MERGE_HEAD").write_text(git(shared, "rev-parse", "HEAD"), encoding="utf-8")
+    with pytest.raises(RepositoryState, match="a merge is under way"):
+        go(shared)
+    (shared / ".git/MERGE_HEAD").unlink()
     assert sorted(shared.rglob("*")) == before
-    assert not done.target.exists()
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / PROJECT_FILE).write_text('store = "."\n')
+    with pytest.raises(NoStore):  # in no repository it has no project to be known by
+        go(tmp_path / "plain")
 
 
 def test_a_file_saved_in_the_last_moment_stays_and_is_named(
@@ -233,22 +245,6 @@ def test_a_file_saved_in_the_last_moment_stays_and_is_named(
     assert Memory.open(shared).project.store == done.target
 
 
-def test_in_the_middle_of_a_merge_it_is_refused(shared: Path, git: Git) -> None:
-    # newer versions of git make it by a merge alone
-    (shared / ".git/MERGE_HEAD").write_text(git(shared, "rev-parse", "HEAD"), encoding="utf-8")
-    with pytest.raises(RepositoryState, match="a merge is under way"):
-        go(shared)
-    assert (shared / "notes/memory/user-tea.md").exists()
-
-
-def test_a_store_in_no_repository_has_no_project_to_be_known_by(tmp_path: Path) -> None:
-    store = tmp_path / "plain"
-    store.mkdir()
-    (store / PROJECT_FILE).write_text('store = "."\n')
-    with pytest.raises(NoStore):
-        go(store)
-
-
 def test_a_project_that_has_a_store_in_the_memory_folder_gets_no_second_one(
     shared: Path, empty_home: Path
 ) -> None:
@@ -260,14 +256,6 @@ def test_a_project_that_has_a_store_in_the_memory_folder_gets_no_second_one(
     assert sorted(path.name for path in (empty_home / "mdmemory").iterdir()) == [
         ".lock", ".lock.queue", "project",
     ]  # fmt: skip
-
-
-def test_a_home_folder_that_is_a_repository_does_not_see_the_store(
-    shared: Path, empty_home: Path, git: Git
-) -> None:
-    git(empty_home, "init", "-q", "--template=")
-    go(shared)
-    assert git(empty_home, "status", "--porcelain") == ""
 
 
 def test_a_store_made_again_in_the_project_is_found_there(shared: Path, git: Git) -> None:
@@ -292,8 +280,7 @@ def check(root: Path, notes: dict[str, bytes], before: object, git: Git) -> None
     assert not (root / PROJECT_FILE).exists()
     assert seen(root, git) == before
     git(memory.project.store, "fsck", "--strict")
-    assert [path.name for path in memory.project.store.parent.iterdir()
-            if path.name.startswith(".moving")] == []  # fmt: skip
+    assert [*memory.project.store.parent.glob(".moving*")] == []
 
 
 @pytest.mark.parametrize("kind", ["shared", "own"])
@@ -353,15 +340,3 @@ def test_a_full_disk_changes_nothing_in_the_old_place(
         assert code != DONE
         assert texts(Memory.open(shared).project.store) == notes
         assert seen(shared, git) == before
-
-
-def test_a_memory_folder_that_holds_no_store_is_refused_in_one_sentence(
-    shared: Path, empty_home: Path
-) -> None:
-    home = empty_home / "mdmemory"
-    home.write_text("a file")
-    with pytest.raises(MdmemoryError, match="is a file") as refused:
-        go(shared)
-    assert refused.value.hint
-    assert (shared / "notes/memory/user-tea.md").exists()
-    home.unlink()
