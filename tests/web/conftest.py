@@ -41,30 +41,30 @@ def folder(_made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def open_layers(folder: Path) -> Callable[..., Memory]:
+def opened(folder: Path) -> Callable[..., Memory]:
     """Opens the stores, as another process would."""
 
-    def opened(**how: bool) -> Memory:
+    def begin(**how: bool) -> Memory:
         return Memory.around(
             folder / "billing", environment=demo_store.environment(folder), clock=lambda: NOW,
             holder="a test", **how,
         )  # fmt: skip
 
-    return opened
+    return begin
 
 
 @pytest.fixture
-def visit(open_layers: Callable[..., Memory]) -> Iterator[Visit]:
+def visit(opened: Callable[..., Memory]) -> Iterator[Visit]:
     """Begins a run and gives a browser that was let in; options are those of `Site`."""
     sites: list[Site] = []
 
     def watched() -> Memory:
-        return open_layers(watched=True)
+        return opened(watched=True)
 
     def begin(**options: object) -> Visitor:
         access = Access(PORT)
         kept = KeptValues(patience=60)  # a test waits until what it sees is of now
-        site = Site(access, watched, lambda problem: raised(problem), kept=kept, **options)  # type: ignore[arg-type]
+        site = Site(access, watched, raised, kept=kept, **options)  # type: ignore[arg-type]
         sites.append(site)
         guard = Guard(application(site), access, user_of=lambda *_: None)
         client = TestClient(guard, base_url=f"http://127.0.0.1:{PORT}")  # type: ignore[arg-type]
@@ -73,6 +73,12 @@ def visit(open_layers: Callable[..., Memory]) -> Iterator[Visit]:
     yield begin
     for site in sites:
         site.close()
+
+
+@pytest.fixture
+def visitor(visit: Visit) -> Visitor:
+    """A browser that was let in."""
+    return visit()
 
 
 def raised(problem: Exception) -> str:

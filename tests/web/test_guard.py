@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from visiting import SAME_ORIGIN, Visit, Visitor
+from visiting import SAME_ORIGIN, Visitor
 
 from mdmemory.web.access import ENTRY, Access
 from mdmemory.web.guard import MOST_BODY, Guard
@@ -181,8 +181,7 @@ def test_there_are_no_other_methods_and_no_cors(method: str) -> None:
 # --- what every answer says ----------------------------------------------------------------------
 
 
-def test_every_answer_has_the_headers_that_keep_a_browser_safe(visit: Visit) -> None:
-    visitor = visit()
+def test_every_answer_has_the_headers_that_keep_a_browser_safe(visitor: Visitor) -> None:
     for path in ("/inbox", "/static/keys.js", "/static/none", "/nothing", ENTRY, "/"):
         headers = visitor.client.get(path, follow_redirects=False).headers
         policy = headers["content-security-policy"]
@@ -197,8 +196,9 @@ def test_every_answer_has_the_headers_that_keep_a_browser_safe(visit: Visit) -> 
         assert "server" not in headers
 
 
-def test_no_page_has_an_inline_script_style_or_handler_or_an_outside_asset(visit: Visit) -> None:
-    visitor = visit()
+def test_no_page_has_an_inline_script_style_or_handler_or_an_outside_asset(
+    visitor: Visitor,
+) -> None:
     for path in (
         "/inbox", "/memory", "/note/project/project-api-versioning", "/changes", "/compaction",
         "/sessions", "/health", "/search?q=staging", "/nothing",
@@ -210,8 +210,7 @@ def test_no_page_has_an_inline_script_style_or_handler_or_an_outside_asset(visit
         assert all(each.startswith("/static/") for each in found)
 
 
-def test_a_get_of_any_page_changes_nothing(visit: Visit, folder: Any, git: Any) -> None:
-    visitor = visit()
+def test_a_get_of_any_page_changes_nothing(visitor: Visitor, folder: Any, git: Any) -> None:
     store = folder / "home" / "mdmemory" / "billing"
     before = git(store, "rev-parse", "HEAD"), sorted(p.read_bytes() for p in store.glob("*.md"))
     for path in ("/inbox", "/inbox/answer/drop/p-1", "/undo", "/memory/add", "/compaction/apply",
@@ -236,8 +235,7 @@ def test_another_user_of_this_machine_is_refused_before_the_token_is_looked_at()
         assert reaches(client, path=path_of(access)) == 200
 
 
-def test_a_form_token_is_of_the_address_without_its_question(visit: Visit) -> None:
-    visitor: Visitor = visit()
+def test_a_form_token_is_of_the_address_without_its_question(visitor: Visitor) -> None:
     visitor.get("/inbox")
     assert visitor.forms()
     assert all("?" not in form.action for form in visitor.forms())

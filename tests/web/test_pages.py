@@ -4,7 +4,8 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from html.parser import HTMLParser
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pace import HUNG
 from rows import each
-from visiting import Visit
+from visiting import Visit, Visitor
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
@@ -29,6 +30,7 @@ from mdmemory.web.marks import commands
 from mdmemory.web.overview import AGES, WEEKS, _age
 from mdmemory.web.site import cut
 
+Open = Callable[[], Memory]
 PATHS = (
     "/inbox", "/overview", "/memory", "/memory/index", "/changes", "/changes/project/newest",
     "/compaction", "/search", "/search?q=staging", "/sessions", "/health", "/keys",
@@ -36,42 +38,36 @@ PATHS = (
 )  # fmt: skip
 
 
-def test_every_page_answers(visit: Visit) -> None:
-    visitor = visit()
+def test_every_page_answers(visitor: Visitor) -> None:
     for path in PATHS:
         visitor.get(path)
         assert visitor.status == 200, (path, visitor.page)
         assert "<h1" in visitor.page
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/no", "/note/project/none", "/note/other/x", "/changes/user/zzzz", "/sessions/ses_none",
-     "/inbox/edit/c-0"],
-)  # fmt: skip
-def test_what_is_not_there_is_one_sentence(visit: Visit, path: str) -> None:
-    visitor = visit()
-    visitor.get(path)
-    assert visitor.status == 404
-    assert "Not done" in visitor.page
+def test_what_is_not_there_is_one_sentence(visitor: Visitor) -> None:
+    note, life = ("/note/project/none", "/note/other/x"), ("/changes/user/zzzz", "/inbox/edit/c-0")
+    for path in ("/no", *note, *life, "/sessions/ses_none"):
+        visitor.get(path)
+        assert visitor.status == 404, path
+        assert "Not done" in visitor.page
 
 
-def test_each_store_has_the_command_that_gives_it_a_remote(visit: Visit) -> None:
-    visitor = visit()
+def test_each_store_has_the_command_that_gives_it_a_remote(visitor: Visitor) -> None:
     visitor.get("/health")
     commands = re.findall(r"<code>mdmemory( --store \S+)? sync --remote URL</code>", visitor.page)
     assert ["/me" in each for each in commands] == [False, True]
 
 
 def test_a_note_shows_what_it_cites_and_what_the_project_changed(
-    visit: Visit, open_layers: Callable[[], Memory], folder: Path, git: Callable[..., str]
+    visit: Visit, opened: Open, folder: Path, git: Callable[..., str]
 ) -> None:
     project = folder / "billing"
     (project / "totals.py").write_text("RATE = 19\nROUND = 'half up'\n", "utf-8")
     who = ("-c", "user.name=A", "-c", "user.email=a@example.com")
     git(project, "add", ".")
     git(project, *who, "commit", "-q", "-m", "totals")
-    open_layers().add(
+    opened().add(
         "rounding", type="project", description="Totals are rounded half up",
         body="See `totals.py`, where it is set.", cite=["totals.py#L2"],
     )  # fmt: skip
@@ -95,7 +91,6 @@ def test_a_note_shows_what_it_cites_and_what_the_project_changed(
 
 # The overview's numbers are those of the stores, and a note's page shows what stands around it.
 
-Open = Callable[[], Memory]
 NOW = datetime(2026, 6, 29, 9, 0, tzinfo=UTC)  # as the stores of these tests have it
 
 
@@ -107,9 +102,9 @@ def numbers(page: str, heading: str) -> dict[str, list[int]]:
     return {name: [*map(int, found)] for name, found in cells.items()}
 
 
-def test_the_numbers_are_those_of_the_stores(visit: Visit, open_layers: Open) -> None:
-    layers = open_layers()
-    page = visit().get("/overview")
+def test_the_numbers_are_those_of_the_stores(visitor: Visitor, opened: Open) -> None:
+    layers = opened()
+    page = visitor.get("/overview")
     heads = [row.head for _, memory in layers.each() for row in memory.listing()]
     types = Counter(head.kind or head.type for head in heads)
     shown = numbers(page, "types")
@@ -128,14 +123,14 @@ def test_the_numbers_are_those_of_the_stores(visit: Visit, open_layers: Open) ->
 
 
 def test_what_came_with_most_messages_is_first_and_links_to_its_note(
-    visit: Visit, open_layers: Open
+    visitor: Visitor, opened: Open
 ) -> None:
-    layers = open_layers()
+    layers = opened()
     with layers.main.state() as state:
         for number in range(3):
             files = {"reference-staging-address.md": 9, "project-gone.md": 9}
             recalls.add(state, "ses_2", f"msg_{number}", files, NOW)
-    page = visit().get("/overview").partition('id="recalled"')[2]
+    page = visitor.get("/overview").partition('id="recalled"')[2]
     first, second = re.findall(r'<a href="(/note/[^"]+)" data-open>([^<]+)</a>', page)[:2]
     assert first == (
         "/note/project/reference-staging-address", "Staging is reached at staging.internal:9443",
@@ -145,19 +140,19 @@ def test_what_came_with_most_messages_is_first_and_links_to_its_note(
     assert second[0].startswith("/note/")
 
 
-def test_an_empty_store_has_an_overview(visit: Visit, open_layers: Open) -> None:
-    for memory in open_layers().there():
+def test_an_empty_store_has_an_overview(visitor: Visitor, opened: Open) -> None:
+    for memory in opened().there():
         for path in memory.project.store.glob("*.md"):
             path.unlink()
-    page = visit().get("/overview")
+    page = visitor.get("/overview")
     assert "No notes yet." in page
     assert "No note has come with a message yet." in page
 
 
 def test_a_note_shows_why_where_it_was_said_and_what_it_replaced(
-    visit: Visit, open_layers: Open
+    visitor: Visitor, opened: Open
 ) -> None:
-    layers = open_layers()
+    layers = opened()
     layers.add(
         "release-thursday", type="project", source="explicit", replaces=["release-day"],
         description="Releases go out on Thursdays",
@@ -166,7 +161,6 @@ def test_a_note_shows_why_where_it_was_said_and_what_it_replaced(
     layers.add(
         "hands", type="project", description="Ann watches releases", body="[[release-thursday]]"
     )
-    visitor = visit()
     page = visitor.get("/note/project/project-release-thursday")
     assert "<h1>Releases go out on Thursdays</h1>" in page
     why = page.partition("<h2>Why</h2>")[2]
@@ -192,14 +186,11 @@ def test_a_note_shows_why_where_it_was_said_and_what_it_replaced(
     assert 'class="graph"' not in visitor.get("/note/user/user-short-answers")
 
 
-def test_of_a_note_on_hold_the_page_shows_no_sentence_of_it(
-    visit: Visit, open_layers: Open
-) -> None:
-    store = open_layers().main.project.store
+def test_of_a_note_on_hold_the_page_shows_no_sentence_of_it(visitor: Visitor, opened: Open) -> None:
+    store = opened().main.project.store
     key = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"
     head = f"---\nname: held\ndescription: The key is {key}\nmetadata:\n  type: project\n---\n\n"
     (store / "project-held.md").write_text(f"{head}Why: {key}. [[staging-address]]\n", "utf-8")
-    visitor = visit()
     for path in ("/note/project/project-held", "/overview", "/memory",
                  "/note/project/reference-staging-address"):  # fmt: skip
         assert key not in visitor.get(path), path
@@ -207,18 +198,13 @@ def test_of_a_note_on_hold_the_page_shows_no_sentence_of_it(
 
 
 def test_an_age_is_the_first_that_a_day_fits() -> None:
-    today = date(2026, 6, 29)
     names = [name for _, name in AGES]
-    each(
-        [("2026-06-29", "this week"), ("2026-06-23", "this week"), ("2026-06-22", "this month"),
-         ("2026-05-30", "this quarter"), ("2026-04-01", "this quarter"), ("2026-03-31", "older"),
-         ("2027-01-01", "this week"), ("", "older"), ("soon", "older")],
-        lambda day, name: eq(names[_age(day, today)], name),
-    )  # fmt: skip
-
-
-def eq(one: object, other: object) -> None:
-    assert one == other
+    for day, name in (
+        *[("2026-06-29", "this week"), ("2026-06-23", "this week"), ("2026-06-22", "this month")],
+        *[("2026-05-30", "this quarter"), ("2026-04-01", "this quarter"), ("2026-03-31", "older")],
+        *[("2027-01-01", "this week"), ("", "older"), ("soon", "older")],
+    ):
+        assert names[_age(day, NOW.date())] == name, day
 
 
 COUNTS = st.lists(st.integers(0, 10**9), max_size=14)
@@ -270,11 +256,7 @@ def leads(name: str) -> str | None:
 
 
 def links(text: str) -> list[str]:
-    return [
-        str(attributes["href"])
-        for tag, attributes in Reader(render(text, leads)).found
-        if tag == "a"
-    ]
+    return [f"{found['href']}" for tag, found in Reader(render(text, leads)).found if tag == "a"]
 
 
 def harmless(text: str) -> None:
@@ -321,9 +303,8 @@ def test_hidden_characters_are_marked_and_a_huge_text_is_shown_as_it_stands() ->
     assert render("<b>*x*</b>" * (MOST // 5), leads).startswith('<pre class="plain">&lt;b&gt;*x*')
 
 
-@pytest.mark.parametrize(
-    ("sentence", "page"),
-    [
+def test_a_command_is_shown_as_code_and_nothing_becomes_markup() -> None:
+    for sentence, page in (
         ("None is connected.", "None is connected."),
         ("Run `mdmemory setup`.", "Run <code>mdmemory setup</code>."),
         ("`a` or `b`", "<code>a</code> or <code>b</code>"),
@@ -331,51 +312,47 @@ def test_hidden_characters_are_marked_and_a_huge_text_is_shown_as_it_stands() ->
         ("`<b>` & <i>", "<code>&lt;b&gt;</code> &amp; &lt;i&gt;"),
         ("`<b> & x", "`&lt;b&gt; &amp; x"),
         ("", ""),
-    ],
-)
-def test_a_command_is_shown_as_code_and_nothing_becomes_markup(sentence: str, page: str) -> None:
-    assert str(commands(sentence)) == page
+    ):
+        assert str(commands(sentence)) == page
 
 
 # What is kept between pages: as long as its mark holds, and never for longer than that unsaid.
 
 
-def test_a_value_is_made_once_for_a_mark() -> None:
-    values, made = KeptValues(HUNG), []
+@pytest.fixture
+def values() -> Iterator[KeptValues]:
+    with closing(KeptValues(HUNG)) as kept:
+        yield kept
+
+
+def test_a_value_is_made_once_for_a_mark(values: KeptValues) -> None:
+    made: list[int] = []
     for mark in (1, 1, 2, 2, 1):
         assert values.get("a", mark, partial(made.append, mark)).is_fresh
     assert made == [1, 2, 1]
-    values.close()
 
 
 def test_a_page_that_does_not_wait_shows_what_was_and_says_so() -> None:
-    values, go = KeptValues(0.001), threading.Event()
-    assert values.get("a", 1, lambda: "old").value == "old"
+    go = threading.Event()
 
     def slow() -> str:
         assert go.wait(HUNG)
         return "new"
 
-    found = values.get("a", 2, slow)
-    assert (found.value, found.is_fresh) == ("old", False)
-    values.change("a", lambda value: f"{value}, changed")
-    assert values.get("a", 2, slow).value == "old, changed"
-    go.set()
-    while not (found := values.get("a", 2, slow)).is_fresh:
-        pass
-    assert found.value == "new"
-    values.close()
+    with closing(KeptValues(0.0)) as values:
+        found = values.get("a", 1, lambda: "old")
+        assert (found.value, found.is_fresh) == ("old", True), "the first one is waited for"
+        found = values.get("a", 2, slow)
+        assert (found.value, found.is_fresh) == ("old", False)
+        values.change("a", lambda value: f"{value}, changed")
+        assert values.get("a", 2, slow).value == "old, changed"
+        go.set()
+        while not (found := values.get("a", 2, slow)).is_fresh:
+            pass
+        assert found.value == "new"
 
 
-def test_the_first_value_is_waited_for() -> None:
-    values = KeptValues(0.0)
-    assert values.get("a", 1, lambda: "there").is_fresh
-    values.close()
-
-
-def test_a_failure_is_the_callers_and_is_not_kept() -> None:
-    values = KeptValues(HUNG)
-
+def test_a_failure_is_the_callers_and_is_not_kept(values: KeptValues) -> None:
     def fails() -> str:
         raise MdmemoryError("No.")
 
@@ -383,24 +360,19 @@ def test_a_failure_is_the_callers_and_is_not_kept() -> None:
         with pytest.raises(MdmemoryError):
             values.get("a", 1, fails)
     assert values.get("a", 1, lambda: "yes").value == "yes"
-    values.close()
 
 
-def test_the_oldest_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_go_first(values: KeptValues, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "MOST", 3)
-    values = KeptValues(HUNG)
     for name in "abc":
         values.get(name, 1, lambda name=name: name)
     values.get("a", 1, lambda: "again")
     values.get("d", 1, lambda: "d")
     assert [values.peek(name) for name in "abcd"] == ["a", None, "c", "d"]
-    values.close()
 
 
-@pytest.mark.parametrize(
-    ("asked", "number"), [("", 1), ("2", 2), ("99", 3), ("-1", 1), ("x", 1), ("9" * 40, 1)]
-)
-def test_a_page_of_a_list_is_the_nearest_that_there_is(asked: str, number: int) -> None:
-    page = cut(range(25), asked, 10)
-    assert (page.number, page.last, page.total) == (number, 3, 25)
-    assert list(page.rows) == list(range(25))[(number - 1) * 10 : number * 10]
+def test_a_page_of_a_list_is_the_nearest_that_there_is() -> None:
+    for asked, number in ("", 1), ("2", 2), ("99", 3), ("-1", 1), ("x", 1), ("9" * 40, 1):
+        page = cut(range(25), asked, 10)
+        assert (page.number, page.last, page.total) == (number, 3, 25)
+        assert list(page.rows) == list(range(25))[(number - 1) * 10 : number * 10]
