@@ -48,34 +48,27 @@ def note(name: str, body: str) -> StoredNote:
     return StoredNote(file, digest(text.encode()), parse_note(text, file))
 
 
-# --- the answer --------------------------------------------------------------------------------
-
-
 def test_an_object_a_list_and_a_fenced_answer_are_read_alike() -> None:
     found = parse(answer(GOOD))
     assert found.candidates == (Candidate(**{**GOOD, "replaces": ()}),)  # type: ignore[arg-type]
     assert parse(json.dumps([GOOD])) == found
     assert parse(f"```json\n{answer(GOOD)}\n```\n") == found
-
-
-def test_nothing_found_is_a_good_answer() -> None:
     assert parse('{"candidates": []}') == Answered()
+    items: Any = CANDIDATES["properties"]["candidates"]["items"]  # type: ignore[index]
+    assert set(items["properties"]) == set(GOOD), "the fields that models are asked for"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_an_answer_without_one_candidate_that_can_be_read_is_refused() -> None:
+    for text in (
         "", "I found nothing.", answer(GOOD)[:-5], '{"candidates": [], "candidates": []}',
         '{"candidates": {}}', "{}", "null", "3", '"add"',
         answer(GOOD).replace('"kind"', '"type"'), "[" * 100_000, "9" * 10_000,
         " " * MAX_ANSWER + "[]",
-    ],
-)  # fmt: skip
-def test_an_answer_without_one_candidate_that_can_be_read_is_refused(text: str) -> None:
-    with pytest.raises(BadAnswer) as refused:
-        parse(text)
-    assert refused.value.code == "bad_answer"
-    assert "again" in refused.value.hint
+    ):  # fmt: skip
+        with pytest.raises(BadAnswer) as refused:
+            parse(text)
+        assert refused.value.code == "bad_answer"
+        assert "again" in refused.value.hint
 
 
 @pytest.mark.parametrize(
@@ -96,12 +89,12 @@ def test_a_candidate_with_a_wrong_field_is_left_out_and_others_go_on(
     assert [why for _, why in found.dropped] == ["schema"]
 
 
-@pytest.mark.parametrize("left", ["title", "why", "kind", "replaces"])
-def test_a_field_that_says_nothing_may_be_empty_null_or_missing(left: str) -> None:
-    whole = parse(answer({**GOOD, left: [] if left == "replaces" else ""})).candidates
-    assert len(whole) == 1
-    assert parse(answer({**GOOD, left: None})).candidates == whole
-    assert parse(answer({k: v for k, v in GOOD.items() if k != left})).candidates == whole
+def test_a_field_that_says_nothing_may_be_empty_null_or_missing() -> None:
+    for left, empty in (("title", ""), ("why", ""), ("kind", ""), ("replaces", [])):
+        whole = parse(answer({**GOOD, left: empty})).candidates
+        assert len(whole) == 1
+        assert parse(answer({**GOOD, left: None})).candidates == whole
+        assert parse(answer({k: v for k, v in GOOD.items() if k != left})).candidates == whole
 
 
 def test_a_smaller_model_that_answers_in_the_former_form_is_understood() -> None:
@@ -126,12 +119,6 @@ def test_a_flood_is_cut() -> None:
     assert [why for _, why in found.dropped] == ["too_many"] * 5
 
 
-def test_the_fields_are_those_that_models_are_asked_for() -> None:
-    items: Any = CANDIDATES["properties"]["candidates"]["items"]  # type: ignore[index]
-    given = Candidate._fields[: Candidate._fields.index("source")]  # the others are found out
-    assert set(items["properties"]) == set(given)
-
-
 VALUES = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner),
@@ -147,9 +134,6 @@ def test_no_answer_breaks_the_reader(text: str) -> None:
         return
     for said, _ in found.dropped:
         said.encode("utf-8")
-
-
-# --- the question ------------------------------------------------------------------------------
 
 
 def test_a_question_shows_turns_and_notes_and_no_secret_of_either() -> None:
@@ -181,22 +165,22 @@ def test_a_turn_that_alone_is_too_long_is_cut_and_says_so() -> None:
 def test_with_too_many_notes_the_nearest_are_shown_whole_and_others_by_their_heads() -> None:
     proxy = note("proxy", "The proxy listens on port 8080, see `proxy.toml`.")
     notes = [note(f"n{n}", f"Fact {n}. " + "filler " * 300) for n in range(20)] + [proxy]
-    asked = make_question(
-        [Turn("m1", "user", "The port of the proxy is 8443 now")], notes, "2026-06-20"
-    )
+    said = [Turn("m1", "user", "The port of the proxy is 8443 now")]
+    asked = make_question(said, notes, "2026-06-20")
     whole = [each["file"] for each in json.loads(asked.text)["notes"] if "body" in each]
     assert proxy.file in whole
     assert 0 < len(whole) < len(asked.shown) <= len(notes)
     assert len(asked.text) < 3 * MAX_BODIES
 
 
-# --- asking, in as many questions as the window needs ---------------------------------------------
-
 TURNS = [
     Turn(f"m{at:02}", "user", f"Point {at}: {'we say it at length ' * 12}") for at in range(12)
 ]
 LONG = Turn("long", "user", "a log line that goes on " * 900)
 NOTHING: dict[str, object] = {"candidates": []}
+
+
+RULES = "the rules"
 
 
 class Window(Scripted):
@@ -218,12 +202,8 @@ class Window(Scripted):
         return super().complete(system, user, schema)
 
 
-def read(
-    model: Scripted, turns: list[Turn], notes: list[StoredNote] | None = None
-) -> candidates.SessionReading:
-    return candidates.ask_about(
-        Asking(model, "the rules"), turns, notes or [], "2026-06-01", scan_notes
-    )
+def read(model: Scripted, turns: list[Turn], *notes: StoredNote) -> candidates.SessionReading:
+    return candidates.ask_about(Asking(model, RULES), turns, notes, "2026-06-01", scan_notes)
 
 
 def shown(model: Scripted) -> list[list[str]]:
@@ -245,15 +225,8 @@ def test_a_small_window_is_asked_about_all_turns_in_order_and_once_each() -> Non
 
 
 def test_notes_make_room_for_turns_but_the_nearest_head_is_still_shown() -> None:
-    text = "---\nname: n{}\ndescription: Note {}\nmetadata:\n  type: project\n---\n\n{}\n"
-    notes = [
-        StoredNote(
-            f"project-n{at}.md", "0" * 64, parse_note(text.format(at, at, "body " * 400), "x.md")
-        )
-        for at in range(5)
-    ]
     model = Window(1_500, tells=True)
-    read(model, TURNS[:2], notes)
+    read(model, TURNS[:2], *(note(f"n{at}", f"Note {at} " + "body " * 400) for at in range(5)))
     assert model.refused == 0
     for each in model.asked:
         seen = json.loads(each.user)["notes"]
@@ -273,28 +246,18 @@ def test_what_was_read_before_a_failure_counts() -> None:
 def test_a_turn_longer_than_the_window_is_cut_and_says_so_and_the_others_are_read() -> None:
     model = Window(1_500, tells=True)
     assert read(model, [*TURNS[:2], LONG, TURNS[2]]).upto == "m02"
-    (cut,) = (
-        turn["text"] for each in model.asked for turn in json.loads(each.user)["turns"]
-        if turn["id"] == "long"
-    )  # fmt: skip
+    turns = [turn for each in model.asked for turn in json.loads(each.user)["turns"]]
+    (cut,) = (turn["text"] for turn in turns if turn["id"] == "long")
     assert cut.endswith(" more characters]")
-
-
-def test_a_window_that_takes_not_even_a_part_of_a_turn_is_told() -> None:
-    class Full(Window):
-        def complete(self, system: str, user: str, schema: Schema | None = None) -> Answer:
-            raise ContextExceeded("It is too long.", self.size)
-
-    done = read(Full(1_000, tells=False), [LONG])
+    model.size = 0  # a window that takes not even a part of a turn
+    done = read(model, [LONG])
     assert [reason for _, reason in done.dropped] == ["too_long"]
     assert (done.upto, done.failure) == ("long", None)
 
 
 def test_a_window_that_the_instructions_fill_is_told_and_nothing_is_asked() -> None:
-    model = Window(1_000, tells=True)
-    done = candidates.ask_about(
-        Asking(model, "the rules " * 900), TURNS, [], "2026-06-01", scan_notes
-    )
+    asking = Asking(model := Window(1_000, tells=True), "the rules " * 900)
+    done = candidates.ask_about(asking, TURNS, [], "2026-06-01", scan_notes)
     assert (done.failure is not None, done.upto, model.asked) == (True, "", [])
 
 

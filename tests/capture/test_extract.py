@@ -103,9 +103,6 @@ def test_a_request_that_no_note_may_hold_is_told_and_holds_up_no_other(memory: M
     assert [each["reasons"] for each in done.dropped] == [["unfit"], ["secret"]]
 
 
-# --- once --------------------------------------------------------------------------------------
-
-
 def test_what_a_hook_heard_and_answered_is_not_stored_again(memory: Memory) -> None:
     other = "remember: releases go out on Tuesdays"
     with memory.state() as state:
@@ -127,9 +124,6 @@ def test_taken_names_get_a_number(memory: Memory) -> None:
     (memory.project.store / "project-the-queue-is-redis.md").write_text("not ours\n", "utf-8")
     done = memory.extract(talk(TABS, "remember: the queue is Redis"))
     assert done.added == ["project-use-tabs-not-spaces-2.md", "project-the-queue-is-redis-2.md"]
-
-
-# --- said again --------------------------------------------------------------------------------
 
 
 def test_said_again_counts_at_most_once_in_seven_days_and_up_to_six(at: At) -> None:
@@ -172,8 +166,6 @@ def test_a_note_held_back_is_not_touched(memory: Memory) -> None:
     assert memory.extract(talk(TABS)).reinforced == []
     assert path.read_text("utf-8") == text
 
-
-# --- where no answer of a model can be read ------------------------------------------------------
 
 GOOD = {
     "action": "add", "type": "project", "kind": "", "title": "deploys", "why": "",
@@ -258,8 +250,6 @@ def test_a_candidate_that_was_cut_off_is_counted_and_costs_no_other(memory: Memo
     done = memory.extract(SAID, model=Scripted(whole[:-20]))
     assert (done.added, done.unreadable, done.failure) == (["project-deploys.md"], 1, None)
 
-
-# --- the bench of turns plays calls as they were made, and counts what they leave ----------------
 
 PORT = ("proxy-port", "project", "The proxy listens on 8080")
 QUOTE = "the proxy is on 8443 now"

@@ -3,13 +3,14 @@
 import json
 import shutil
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from machines import Machine
 from pace import seldom
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.pending import FULL, PendingFact, accept_fact, put_facts
@@ -31,9 +32,11 @@ OWN, SHARED = "own", "shared"
 
 
 @pytest.fixture(params=[OWN, SHARED])
-def memory(request: pytest.FixtureRequest, repository: Path, monkeypatch: Patch) -> Memory:
+def memory(
+    request: pytest.FixtureRequest, begin_store: BeginStore, repository: Path, monkeypatch: Patch
+) -> Memory:
     monkeypatch.chdir(repository)
-    return Memory.init(repository, own_repo=request.param == OWN)[0]
+    return begin_store(own_repo=request.param == OWN)
 
 
 def let_wait(memory: Memory, *facts: PendingFact) -> None:
@@ -91,37 +94,30 @@ def test_a_fact_that_waits_is_a_file_that_a_person_can_read(memory: Memory, git:
 
 
 @pytest.mark.parametrize("memory", [OWN], indirect=True)
-def test_accepting_is_one_commit_whose_undo_lets_it_wait_again(memory: Memory, git: Git) -> None:
+@pytest.mark.parametrize("answer", ["accept", "drop"])
+def test_each_answer_is_one_commit_whose_undo_lets_the_fact_wait_again(
+    memory: Memory, git: Git, answer: str
+) -> None:
     let_wait(memory)
     store, before = memory.project.store, git(memory.project.store, "rev-parse", "HEAD").strip()
-    done = memory.accept(FACT.id)
-    head = memory.note(done.file).note.head
-    assert (head.source, head.name, head.session) == ("manual", "docker-27", "")
+    if answer == "accept":
+        head = memory.note(memory.accept(FACT.id).file).note.head
+        assert (head.source, head.name, head.session) == ("manual", "docker-27", "")
+    else:
+        memory.drop(FACT.id)
+        assert git(store, "log", "-1", "--format=%s").strip() == "memory: drop docker-27"
     assert git(store, "rev-parse", "HEAD~1").strip() == before
     assert (in_inbox(memory), memory.pending()) == ([], [])
     with pytest.raises(NotFound, match=f"Nothing waits under the id {FACT.id}"):
         memory.accept(FACT.id)
-    assert memory.undo().undone == done.written.commit
+    undone = git(store, "rev-parse", "HEAD").strip()
+    assert memory.undo().undone == undone
     assert [replaced(each) for each in memory.pending()] == [FACT]
-    assert git(store, "status", "--porcelain") == ""
+    assert git(store, "diff", before) == git(store, "status", "--porcelain") == ""
 
 
-@pytest.mark.parametrize("memory", [OWN], indirect=True)
-def test_dropping_is_one_commit_whose_undo_lets_it_wait_again(memory: Memory, git: Git) -> None:
-    let_wait(memory)
-    store, before = memory.project.store, git(memory.project.store, "rev-parse", "HEAD^{tree}")
-    memory.drop(FACT.id)
-    assert git(store, "log", "-1", "--format=%s").strip() == "memory: drop docker-27"
-    assert memory.undo().facts == ("drop docker-27",)
-    assert [replaced(each) for each in memory.pending()] == [FACT]
-    assert git(store, "rev-parse", "HEAD^{tree}") == before
-    assert git(store, "status", "--porcelain") == ""
-
-
-def test_a_fact_may_go_to_another_store_at_last(memory: Memory, git: Git, tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    git(tmp_path / "other", "init", "-q")
-    other = Memory.init(tmp_path / "other")[0]
+def test_a_fact_may_go_to_another_store_at_last(memory: Memory, git: Git, machine: Machine) -> None:
+    other = machine("other")
     let_wait(memory)
     writers = memory.opened.writer(), other.opened.writer()
     done = accept_fact(writers[0], FACT.id, today=memory.opened.today(), into=writers[1])
@@ -167,17 +163,20 @@ def test_secrets_are_taken_out_and_a_secret_that_is_the_fact_is_not_kept(memory:
     assert not any(secret.encode() in path.read_bytes() for path in kept)
 
 
-# --- what no inbox took, and the database has ----------------------------------------------------
+def test_facts_that_no_inbox_took_are_carried_over_once_also_by_a_process_that_dies(
+    memory: Memory, monkeypatch: Patch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
 
-
-def in_the_database(memory: Memory) -> None:
     row = (FACT.id, *(getattr(FACT, name) for name in FACT.__slots__[:7]), json.dumps(FACT.reasons))
     with memory.state() as state:
         state.change(("INSERT INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", row))
-
-
-def test_facts_that_no_inbox_took_are_carried_over_once(memory: Memory) -> None:
-    in_the_database(memory)
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "change", killed)
+        with pytest.raises(KeyboardInterrupt):
+            memory.pending()
+    assert len(in_inbox(memory)) == 1
     assert main(["status"]) == 0
     forget_our_work(memory)
     assert [replaced(each) for each in memory.pending()] == [FACT]
@@ -186,45 +185,19 @@ def test_facts_that_no_inbox_took_are_carried_over_once(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("memory", [SHARED], indirect=True)
-def test_a_process_that_dies_in_carrying_over_loses_none(
-    memory: Memory, monkeypatch: Patch
-) -> None:
-    in_the_database(memory)
-    with monkeypatch.context() as patch:
-        patch.setattr(State, "change", killed)
-        with pytest.raises(KeyboardInterrupt):
-            memory.pending()
-    assert len(in_inbox(memory)) == 1
-    assert [replaced(each) for each in memory.pending()] == [FACT]
-
-
-def killed(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
-@contextmanager
-def blocked(memory: Memory, *, person_too: bool) -> Iterator[None]:
+@pytest.mark.parametrize("person_too", [False, True])
+def test_without_the_inbox_facts_wait_elsewhere(memory: Memory, person_too: bool) -> None:
     inbox = memory.project.store / ".inbox"
     inbox.symlink_to(memory.project.root)
     if person_too:
         person.state_folder().parent.mkdir(parents=True, exist_ok=True)
         person.state_folder().write_text("in the way", "utf-8")
-    yield
+    let_wait(memory)
+    assert [replaced(each) for each in memory.pending()] == [FACT]
+    assert not list(memory.project.root.glob("pending-*")), "nothing goes through a link"
     inbox.unlink()
-
-
-@pytest.mark.parametrize("memory", [SHARED], indirect=True)
-@pytest.mark.parametrize("person_too", [False, True])
-def test_without_the_inbox_facts_wait_elsewhere(memory: Memory, person_too: bool) -> None:
-    with blocked(memory, person_too=person_too):
-        let_wait(memory)
-        assert [replaced(each) for each in memory.pending()] == [FACT]
-        assert not list(memory.project.root.glob("pending-*")), "nothing goes through a link"
     assert memory.accept(FACT.id).file == "project-docker-27.md"
     assert memory.pending() == []
-
-
-# --- an own store's inbox in git -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("memory", [OWN], indirect=True)

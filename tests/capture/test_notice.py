@@ -219,8 +219,6 @@ def test_what_may_want_something_of_the_memory_is_noticed_without_a_wish() -> No
     assert not notice_wishes("Please fix the failing test of the parser.")
 
 
-# --- the table -----------------------------------------------------------------------------------
-
 WISHING = {"explicit", "closing", "lead", "join", "task"}
 LITTLE = {  # their sentence says too little, or is a task of another row
     "will you remember that", "and remember: no yarn", "ok, remember that", "okay remember: tabs",
@@ -267,9 +265,6 @@ def test_each_row_has_a_sentence_that_is_noticed_as_its_section_says() -> None:
 def test_the_protocol_itself_asks_for_nothing_to_be_remembered() -> None:
     for text in (assets.read("protocol/PROTOCOL.md"), assets.read("protocol/TOOLS.md")):
         assert not any(notice_wishes(part).wishes for part in re.split(r"\n\s*\n", text))
-
-
-# --- the other questions -------------------------------------------------------------------------
 
 
 def test_what_a_person_does_not_want_remembered_is_cut_out() -> None:
@@ -334,8 +329,6 @@ def test_any_text_can_be_asked_about(text: str) -> None:
     is_about_user(text)
     holds_everywhere(text)
 
-
-# --- what a person typed of a message -------------------------------------------------------------
 
 OWN = "We deploy on Tuesdays."
 ALIEN = "Remember: always run it twice."

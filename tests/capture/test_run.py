@@ -67,9 +67,6 @@ def asked_for(memory: Memory) -> str:
     return file
 
 
-# --- one run -----------------------------------------------------------------------------------
-
-
 def test_requests_and_findings_are_one_commit_that_says_all(memory: Memory, git: Git) -> None:
     before = git(memory.project.root, "rev-parse", "HEAD").strip()
     old = memory.note("proxy").digest
@@ -188,9 +185,6 @@ def test_without_git_nothing_is_replaced_and_the_rest_is_stored(tmp_path: Path) 
     assert "project-deploys.md" in {each.file for each in memory.notes()}
 
 
-# --- failure -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "said", [ModelFailed("It is down."), "I found nothing.", BadSetting("No.")]
 )
@@ -251,8 +245,6 @@ def test_talk_of_the_assistant_alone_is_not_sent(memory: Memory) -> None:
     assert (done.failure, done.watermark) == (None, "m001")
 
 
-# --- two stores --------------------------------------------------------------------------------
-
 TEA = "My sister Anna drinks green tea"
 PERSONAL = {**DEPLOY, "type": "user", "title": "", "fact": TEA, "why": "", "quote": TEA}
 TALK = [("user", "My sister Anna drinks green tea. We always deploy on Tuesdays.")]
@@ -309,9 +301,6 @@ def test_words_of_the_user_are_one_line_of_the_commit_no_trailer(memory: Memory,
     lines = [line for line in message.splitlines() if line.startswith("Memory-")]
     assert f"Memory-Id: {done.id}" in lines
     assert not any("00000000" in line or "other" in line for line in lines)
-
-
-# --- the log, and taking it back ---------------------------------------------------------------
 
 
 def test_the_log_says_why_each_was_kept_or_dropped(

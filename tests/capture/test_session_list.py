@@ -212,9 +212,6 @@ def test_the_newest_hundred_are_listed_and_the_rest_is_told_of(bench: Bench) -> 
     assert len(bench.ids("--all")) == 102
 
 
-# --- extract --session -------------------------------------------------------------------------
-
-
 def test_a_session_is_read_from_the_database_once_and_then_on(bench: Bench) -> None:
     extract = ("extract", "--session", "ses_1")
     bench.opencode("ses_1", bench.root, "remember: deploys go out on Tuesdays", "thanks")

@@ -33,9 +33,6 @@ def note(name: str, description: str) -> StoredNote:
     return StoredNote(f"project-{name}.md", digest(text.encode()), parse_note(text, f"{name}.md"))
 
 
-# --- asking ------------------------------------------------------------------------------------
-
-
 def test_the_request_numbers_notes_under_its_budget_and_asks_for_nothing_else() -> None:
     notes = [note(f"n{n}", f"Fact number {n} " + "x" * (n * 3)) for n in range(40)]
     text, shown = request_text(notes)
@@ -46,9 +43,6 @@ def test_the_request_numbers_notes_under_its_budget_and_asks_for_nothing_else() 
     assert shown[notes[0].file] == notes[0].digest
     assert "Notes that there are" not in request_text([])[0]
     assert not notice_wishes(text)
-
-
-# --- reading -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -95,9 +89,6 @@ def test_a_summary_without_candidates_has_none() -> None:
 def test_any_text_can_be_read(text: str) -> None:
     for each in parse(f"Memory candidates:\n- [user] {text}\n{text}", FILES):
         assert each.type in ("user", "feedback", "project", "reference", "")
-
-
-# --- what becomes of them ----------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -64,9 +64,6 @@ def kept(memory: Memory) -> list[str]:
     return [wish.text for _, wish in open_inboxes(memory.project)[0].wishes()]
 
 
-# --- how it is kept ------------------------------------------------------------------------------
-
-
 def test_a_wish_is_a_file_that_its_owner_sees_and_git_does_not(memory: Memory, git: Git) -> None:
     (path,) = keep(memory)
     assert path.parent == memory.project.store / ".inbox"
@@ -95,9 +92,6 @@ def test_the_same_event_heard_twice_is_one_wish(memory: Memory, clock: Clock) ->
     assert kept(memory) == [FACT]
     keep(memory, turn="m2")
     assert len(kept(memory)) == 2
-
-
-# --- how it is answered --------------------------------------------------------------------------
 
 
 def test_a_call_that_says_all_of_it_answers_it_and_nothing_is_stored_twice(memory: Memory) -> None:
@@ -196,9 +190,6 @@ def test_what_was_stored_as_said_is_worded_anew_by_a_later_call_of_its_turn(memo
     assert standing() == before
 
 
-# --- where the store is missing ------------------------------------------------------------------
-
-
 def test_in_a_fresh_home_a_wish_is_kept_and_settled_when_there_is_a_store(
     repository: Path, empty_home: Path, clock: Clock
 ) -> None:
@@ -233,9 +224,6 @@ def test_nothing_is_kept_through_a_link(memory: Memory, tmp_path: Path) -> None:
     assert done.fact.startswith("Deploys")
     with pytest.raises(MdmemoryError, match="nothing is kept through links"):
         Inbox(memory.project.store / ".inbox", tmp_path / "key").put([Wish(FACT)])
-
-
-# --- whose it is ---------------------------------------------------------------------------------
 
 
 def test_a_wish_of_0_2_is_read_and_stored_with_the_type_that_it_was_given(memory: Memory) -> None:

@@ -141,9 +141,6 @@ def test_what_is_forgotten_is_in_no_summary_and_no_database(memory: Memory) -> N
     assert "zebra" not in str(texts)
 
 
-# --- on the way to notes -----------------------------------------------------------------------
-
-
 def test_a_fact_becomes_a_note_only_where_a_user_said_it(memory: Memory) -> None:
     found = memory.observations()
     kept = found.add(DECIDED, type="decision", session="ses_1")
@@ -160,9 +157,6 @@ def test_what_a_tool_orders_is_turned_down(memory: Memory) -> None:
     done = found.promote(str(kept.id))
     assert (done.added, done.pending, memory.pending()) == ([], [], [])
     assert done.dropped
-
-
-# --- the command line --------------------------------------------------------------------------
 
 
 def test_a_session_shows_its_observations_and_forgets_them(
@@ -184,9 +178,6 @@ def test_a_session_shows_its_observations_and_forgets_them(
     assert main(["session", "ses_1"]) == 1
     assert main(["session", "7"]) == 1
     assert "There is no observation 7." in capsys.readouterr().err
-
-
-# --- through the real `openai` client: asked, counted, kept ---------------------------------------
 
 
 @pytest.mark.slow

@@ -34,9 +34,6 @@ def observations(*numbers: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# --- what enters -------------------------------------------------------------------------------
-
-
 def is_kept(kept: bool, tool: str, args: dict[str, Any], output: str) -> None:
     assert (event_of("s", tool, args, output, 0) is not None) == kept
 
@@ -98,9 +95,6 @@ def test_the_same_use_with_the_same_result_is_observed_once(state: State) -> Non
     assert observation.count(state) == 1
 
 
-# --- without a model ---------------------------------------------------------------------------
-
-
 def test_without_a_model_the_tool_and_its_object_make_the_title(state: State) -> None:
     queue.tool_used(state, "s", "bash", {"command": "npm test\nmore"}, f"\n1 failed\n{LONG}", NOW)
     queue.tool_used(state, "s", "edit", {"filePath": "a/b.py", "newString": LONG}, "", NOW)
@@ -120,9 +114,6 @@ def test_five_of_one_session_are_a_batch(state: State) -> None:
     assert queue.work(state, None, NOW).kept == 2
     assert queue.work(state, None, NOW).kept == 1
     assert queue.waiting(state) == {"pending": 0, "processing": 0, "completed": 8, "failed": 0}
-
-
-# --- with one ----------------------------------------------------------------------------------
 
 
 def test_a_model_makes_a_batch_short_and_what_it_leaves_out_is_done(state: State) -> None:
@@ -162,9 +153,6 @@ def test_what_no_model_could_make_short_in_a_week_is_kept_by_its_metadata(state:
     queue.work(state, Scripted(ModelFailed("It is down.")), NOW)
     done = queue.work(state, Scripted(), NOW + timedelta(days=8))
     assert (done.kept, done.waiting, done.failure) == (7, 0, None)
-
-
-# --- crashes and company -----------------------------------------------------------------------
 
 
 class Killed(Exception):
@@ -225,9 +213,6 @@ def test_events_too_long_for_a_model_together_are_asked_about_in_halves(state: S
     model = Narrow(observations(1, 2), observations(1, 2))
     model.most = 500
     assert (queue.work(state, model, NOW).kept, len(model.asked)) == (4, 2)
-
-
-# --- limits ------------------------------------------------------------------------------------
 
 
 def test_the_queue_and_the_observations_are_bounded(state: State, monkeypatch: Any) -> None:

@@ -22,9 +22,6 @@ from mdmemory.transcripts.injected import without_memory
 TODAY = date(2026, 7, 1)
 
 
-# --- timeline and recall -----------------------------------------------------------------------
-
-
 def numbers(found: Any) -> list[int]:
     return [one.id for one in found.observations]
 
@@ -63,9 +60,6 @@ def test_recall_gives_what_there_is_in_the_order_asked(state: State, put: Any) -
         recall(state, "99")
 
 
-# --- search ------------------------------------------------------------------------------------
-
-
 def test_observations_are_found_by_words_dates_and_chinese(state: State, put: Any) -> None:
     put("Retry loop ignored HTTP 429", "网关的限流是每秒二十次", "Proxy port", facts=["Port 8443."])
     assert [hit.file for hit in find(state, "retries 429", k=3, today=TODAY).hits] == ["#1"]
@@ -87,9 +81,6 @@ def test_search_follows_what_is_forgotten_or_lost(state: State, put: Any, tmp_pa
     found = find(state, "retry", k=1, today=TODAY)
     assert found.hits
     assert found.said
-
-
-# --- disclosure --------------------------------------------------------------------------------
 
 
 def made(id: int, title: str = "A title", narrative: str = "Some words.") -> Observation:

@@ -159,9 +159,6 @@ def test_what_is_shown_is_a_subsequence_of_the_lines_and_marks(
     assert len(done.text) < len(text)
 
 
-# --- the cache ---------------------------------------------------------------------------------
-
-
 def test_a_full_output_is_found_by_its_id_until_newer_ones_take_its_place(tmp_path: Path) -> None:
     folder = tmp_path / "outputs"
     id = storage.output_id("ses_1", "text")

@@ -26,9 +26,6 @@ def texts(memory: Sections, section: str) -> list[str]:
     return [each.text for each in entries(memory) if each.section == section]
 
 
-# --- blocks ------------------------------------------------------------------------------------
-
-
 def test_a_block_is_replaced_or_gets_a_line() -> None:
     memory = Sections()
     write(memory, "goal", "Ship the exporter")
@@ -71,9 +68,6 @@ def test_secrets_private_text_and_closing_tags_do_not_come_in() -> None:
     assert not any(each in kept for each in (KEY, "mine", "</core_memory>", "</session_memory>"))
     add(memory, "errors", text)
     assert texts(memory, "errors") == [" ".join(kept.split())]
-
-
-# --- slots and pool ----------------------------------------------------------------------------
 
 
 def test_a_full_slot_loses_its_oldest_entry() -> None:
@@ -203,8 +197,6 @@ def test_the_hosts_todos_are_shown_what_is_under_way_first() -> None:
     changes.set_todos(memory, [])
     assert shown(memory) == ""
 
-
-# --- what is found in messages -----------------------------------------------------------------
 
 FINDS = [
     ("assistant", "Done. [Decision: keep the old parser]", ("decisions", "keep the old parser")),

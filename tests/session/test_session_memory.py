@@ -206,9 +206,6 @@ def test_the_prompt_holds_what_the_session_did(own: SessionMemory) -> None:
     assert said == [PRESSURE]
 
 
-# --- sweep -------------------------------------------------------------------------------------
-
-
 def test_old_sessions_go(state: State, own: SessionMemory) -> None:
     run(own, "./run", "line\n" * 500)
     later = NOW + timedelta(days=31)

@@ -28,9 +28,6 @@ def ran(state: Sections, command: str, exit_code: int | None, output: str = FAIL
     take_result(state, "bash", {"command": command}, output, exit_code, ROOT)
 
 
-# --- files -------------------------------------------------------------------------------------
-
-
 def test_files_are_ranked_by_their_best_action_and_by_how_often() -> None:
     state = Sections()
     for _ in range(11):
@@ -67,8 +64,6 @@ def test_what_is_kept_is_bounded() -> None:
     assert (len(state.files), len(state.errors)) == (20, 5)
     assert (len(state.decisions), len(state.candidates)) == (8, 12)
 
-
-# --- errors ------------------------------------------------------------------------------------
 
 REAL = [
     ("mypy src", "typecheck"), ("npx tsc --noEmit", "typecheck"), ("cargo check", "typecheck"),
@@ -190,8 +185,6 @@ def test_the_summary_is_what_says_the_error_and_not_the_last_lines() -> None:
     assert found is not None
     assert found.summary == "frob: six"
 
-
-# --- snapshot ----------------------------------------------------------------------------------
 
 texts = st.text(max_size=300)
 

@@ -109,9 +109,6 @@ def test_characters_are_limited_and_a_long_turn_is_still_read_whole() -> None:
     assert chosen(turns(2, "x" * 30_000), "m000") == ["m001"]
 
 
-# --- a conversation in plain text is read by its labels, in English and Chinese -------------------
-
-
 def test_of_a_plain_text_only_what_was_said_becomes_a_turn() -> None:
     transcript = read(DATA / "plain.txt")
     assert transcript.title == "Fix the flaky date test"
@@ -143,9 +140,6 @@ def test_line_ends_byte_order_marks_and_what_looks_like_a_label_do_not_matter() 
         assert texts(read(text.encode()).turns) == ["remember: one\nand two", "done"]
     text = "User: a\nuser: root\nUsers: three\n  User: indented\nThe Assistant: x\n"
     assert len(read(text.encode()).turns) == 1
-
-
-# --- whatever is handed in, the right reader is found, or one sentence says why there is none -----
 
 
 def test_each_kind_is_recognised_by_its_bytes() -> None:
