@@ -39,7 +39,7 @@ _PICTURES = (
 # control characters but for line ends and tabs, and marks that turn the direction of writing
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
-_BREAKS = re.compile("[\t-\r\x1c-\x1e\x85\u2028\u2029]+")
+_BREAKS = "[\t-\r\x1c-\x1e\x85\u2028\u2029]+"
 # what no line may hold: the above, tags, and halves of pairs that are no bytes of a file's name
 _UNFIT = re.compile(
     f"(?:{CONTROL.pattern}|[\u061c\ud800-\udc7f\udd00-\udfff\U000e0000-\U000e007f])+"
@@ -49,7 +49,7 @@ _UNFIT = re.compile(
 def in_one_line(text: str) -> str:
     """A text as a commit may say it: one line, with a mark in place of what git refuses, a terminal
     obeys, or turns the direction of writing. Bytes of file names (surrogateescape) stay."""
-    return _UNFIT.sub("\ufffd", _BREAKS.sub(" ", text))
+    return _UNFIT.sub("\ufffd", re.sub(_BREAKS, " ", text))
 
 
 def shown_text(text: str) -> str:

@@ -112,7 +112,7 @@ class LinkMap:
         fresh._notes = {file: each for file, each in self._notes.items() if file not in gone}
         for file in changed:
             with suppress(NotFound):
-                note = self._store.note(file)
+                note = self._store.read(file).note
                 names = frozenset(note_links.note_names(note))
                 fresh._notes[file] = _Linked(seen[file], names, tuple(note_links.named_in(note)))
         fresh._join_names()

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def init_store(
         write_atomic(root / PROJECT_FILE, text)
     settings = load_settings(places.environment, places.personal_settings, root / PROJECT_FILE)
     if not tracked and not (root / PROJECT_FILE).exists():
-        settings = replace(settings, values={**settings.values, "index.tracked": False})
+        settings = settings._replace(values={**settings.values, "index.tracked": False})
     setup = Setup(Project(root, root / inside, settings), remarks, text, subject)
     try:
         setup.project.prepare_private()

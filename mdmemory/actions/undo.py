@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mdmemory.actions import leaving, replacing
@@ -200,14 +199,13 @@ def _facts_of(history: History, entry: Logged) -> tuple[str, ...]:
 # --- taking it back
 
 
-@dataclass
-class _Back:
+class _Back(NamedTuple):
     """What becomes of one commit: the files that go back, and those that stay, with the reason."""
 
     entry: Logged
-    ops: list[list[str]] = field(default_factory=list)
-    restored: list[str] = field(default_factory=list)
-    kept: list[tuple[str, str]] = field(default_factory=list)
+    ops: list[list[str]]
+    restored: list[str]
+    kept: list[tuple[str, str]]
 
 
 def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> list[Undone]:
@@ -248,18 +246,18 @@ def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> l
 
 
 def _back_of(history: History, entry: Logged, before: Contents, now: Contents) -> _Back:
-    back = _Back(entry)
+    back = _Back(entry, [], [], [])
     for files in entry.groups():
         fresh = _former_bytes(history, entry.commit, files, before, now)
         if isinstance(fresh, str):
             if again := _in_force_again(history, entry.commit, files, before, now):
                 back.ops.append([*again])
-                back.restored += [file for file in again if file != LEDGER]
+                back.restored.extend(file for file in again if file != LEDGER)
                 now |= again
-            back.kept += [(file, fresh) for file in files if file not in again]
+            back.kept.extend((file, fresh) for file in files if file not in again)
         elif changed := {file: data for file, data in fresh.items() if data != now[file]}:
             back.ops.append(files)
-            back.restored += changed
+            back.restored.extend(changed)
             now |= changed
     return back
 
@@ -274,10 +272,11 @@ def _former_bytes(
     for file in files:
         if problem := _read_file(history, file, before, now):
             return problem
-        if _without_counters(now[file]) == _without_counters(left.get(file)):
+        here, there = now[file], left.get(file)
+        if here == there or _without_counters(here) == _without_counters(there):
             continue
         # of the ledger the lines of this change go, unless they were changed since
-        texts = [to_text(data or b"") for data in (now[file], left.get(file), former[file])]
+        texts = [to_text(data or b"") for data in (here, there, former[file])]
         ledger = conflicts.take_back(*texts) if file == LEDGER else None
         if ledger is None:
             return "it was changed since"

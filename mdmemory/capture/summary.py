@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -168,7 +167,7 @@ def take_summary(
     done = Extracted(session, model=MODEL)
     candidates = [each for each in judged if each.outcome == "keep"]
     rows = [
-        replace(row, phase="summary") for row in store_all(stores, candidates, done, MODEL, now)
+        row._replace(phase="summary") for row in store_all(stores, candidates, done, MODEL, now)
     ]
     let_wait(writer, judged, done, now.date().isoformat())
     rows += tell_left_out(done, judged, "summary")

@@ -11,10 +11,9 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdmemory.capture.notice import begins_with_request, is_personal, type_of
 from mdmemory.config import person
@@ -41,8 +40,7 @@ _SHARE = 0.5  # of a wish's telling words that its answers have
 _LONGEST = 20_000  # characters of the answers that one file collects
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(NamedTuple):
     """`since` is a UTC day and `at` the moment (ISO 8601), `why` the code of what kept it from
     being written, `project` the project's root where the file lies outside of its store. `answer`
     are the texts by which calls answered a part of it, `said` names its message by its words."""
@@ -93,7 +91,7 @@ class Wish:
 
     def answered(self, text: str) -> Wish:
         """The wish with one more text that answers a part of it."""
-        return replace(self, answer=f"{self.answer}\n{text}".strip()[-_LONGEST:])
+        return self._replace(answer=f"{self.answer}\n{text}".strip()[-_LONGEST:])
 
     def is_answered(self) -> bool:
         """Whether its answers have all its literals and most of its telling words, and of each of
@@ -119,8 +117,7 @@ class Wish:
         return len(wanted & there) >= max(1, min(len(wanted), len(there)) // 3)
 
 
-@dataclass(frozen=True, slots=True)
-class Inbox:
+class Inbox(NamedTuple):
     """A folder of wishes. The key in the file `key_file` seals them, and is made with the first
     wish; where it cannot be had, wishes are kept all the same, and wait for a person."""
 
@@ -140,7 +137,7 @@ class Inbox:
         key = _seal_key(self.key_file)
         known = [path.name for path in self.files()]
         paths = []
-        for wish in (replace(each, project=self.project) for each in wishes):
+        for wish in (each._replace(project=self.project) for each in wishes):
             # but for the same event, heard twice
             if not any(name.endswith(f"-{wish.key}{inbox.END}") for name in known):
                 paths.append(self.folder / wish.file)
@@ -311,8 +308,7 @@ def _seal_wish(wish: Wish, key: bytes) -> str:
 _REST = "import-"
 
 
-@dataclass(frozen=True, slots=True)
-class Rest:
+class Rest(NamedTuple):
     """A text of the source, redacted, with the place it comes from and why it is no note."""
 
     text: str

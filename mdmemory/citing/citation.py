@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 COMMIT = "commit:"
@@ -19,13 +18,12 @@ _LONGEST = 500  # characters of a path
 
 # What a text has that names a file, a folder or a commit; most texts have nothing of it.
 MAY_CITE = re.compile(r"[/`]|\w\.\w|[0-9a-f]{7}")
-_LINES = re.compile(r"#L(\d{1,8})(?:-L?(\d{1,8}))?")
-_PIN = re.compile(r"@([0-9a-f]{12})(?::([0-9a-f]{8}))?")
-_ID = re.compile(r"[0-9a-f]{7,64}")
+_LINES = r"#L(\d{1,8})(?:-L?(\d{1,8}))?"
+_PIN = r"@([0-9a-f]{12})(?::([0-9a-f]{8}))?"
+_ID = r"[0-9a-f]{7,64}"
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(NamedTuple):
     """A place: `path` from the project's top (a folder ends with a slash) or `commit:<hex>`, its
     first and last line from 1, and what it is pinned to: `blob` and `lines_hash`, else "" each.
 
@@ -75,14 +73,14 @@ def parse(text: str) -> Citation | None:
     that cannot be, half of a pin."""
     text = text.strip()
     if text.startswith(COMMIT):
-        return Citation(text) if _ID.fullmatch(text[len(COMMIT) :]) else None
+        return Citation(text) if re.fullmatch(_ID, text[len(COMMIT) :]) else None
     blob = lines_hash = ""
     rest, mark, pin = text.rpartition("@")
-    if mark and (pin_match := _PIN.fullmatch(f"@{pin}")):
+    if mark and (pin_match := re.fullmatch(_PIN, f"@{pin}")):
         text, blob, lines_hash = rest, pin_match[1], pin_match[2] or ""
     lines = None
     rest, mark, numbers = text.rpartition("#")
-    if mark and (pin_match := _LINES.fullmatch(f"#{numbers}")):
+    if mark and (pin_match := re.fullmatch(_LINES, f"#{numbers}")):
         text, first = rest, int(pin_match[1])
         lines = (first, int(pin_match[2] or first))
         if not 0 < first <= lines[1] <= MOST_LINE:

@@ -6,7 +6,6 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import NamedTuple
 
 from mdmemory.actions.note_history import Step, TextChange, kind_of
@@ -159,7 +158,7 @@ def _show_captures(memory: Memory, options: Namespace) -> int:
         )
         if each.near:
             lines.append(f"{'':18}similar: {', '.join(each.near)}")
-    return show_value(options, [asdict(each) for each in captures], *lines)
+    return show_value(options, [each._asdict() for each in captures], *lines)
 
 
 def run_undo(layers: Memory, options: Namespace) -> int:

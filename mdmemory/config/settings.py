@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from mdmemory.config.table import FORMER, OWNER, PERSONS_CHARS, PERSONS_INDEX, TABLE, Setting
 from mdmemory.errors import BadSetting
@@ -28,13 +29,12 @@ _PERSONAL_WORDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The values in effect; `origins` names their sources: "default", a file or a variable.
     `former` are sentences on what a file sets of an earlier version."""
 
     values: Mapping[str, Any]
-    origins: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = MappingProxyType({})
     former: tuple[str, ...] = ()
 
     def whole(self, name: str) -> int:

@@ -9,9 +9,9 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
 from mdmemory.files import is_inside, read_regular, require_utf8, sync_folder, write_atomic
@@ -24,8 +24,7 @@ _LIMIT = 64 * 1024 * 1024  # bytes; ten thousand files take four million
 _HEX = re.compile(r"[0-9a-f]{12,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(NamedTuple):
     """One transaction in `folder`. `entries` are what the commit's tree says of its files (None:
     removed).
 
@@ -38,7 +37,7 @@ class Journal:
     branch: str = ""
     base: str | None = None
     commit: str | None = None
-    entries: Mapping[str, Blob | None] = field(default_factory=dict)
+    entries: Mapping[str, Blob | None] = MappingProxyType({})
 
 
 class Journals:

@@ -31,7 +31,7 @@ from mdmemory.files import (
 
 MARK = ".mdmemory-tx-"  # begins the names of new and aside bytes, beside the file they belong to
 OPEN_MARK = ".mdmemory-open-"  # begins the names of old texts that a program holds open for writing
-_COPY = re.compile(r"\.mdmemory-[0-9a-f]{12}\.tmp")
+_COPY = r"\.mdmemory-[0-9a-f]{12}\.tmp"
 OPEN = "a program still has its former text open"
 SOMETHING = ""  # the "digest" of a link, a folder, an unreadable file: never one that we expect
 
@@ -132,7 +132,7 @@ def sweep_fresh(folder: Path) -> None:
 
 def sweep_copies(folder: Path, names: Iterable[str]) -> None:
     """Remove the copies that `write_atomic` makes on its way: whoever lives makes his anew."""
-    for path in (folder / name for name in names if _COPY.fullmatch(name)):
+    for path in (folder / name for name in names if re.fullmatch(_COPY, name)):
         with suppress(OSError):
             if stat.S_ISREG(path.lstat().st_mode):
                 path.unlink()
@@ -325,7 +325,7 @@ def _write_new(path: Path, data: bytes, like: Path, executable: bool) -> None:
 
 # --- old texts that another program holds open, and may append to
 
-_OPEN_NAME = re.compile(re.escape(OPEN_MARK) + r"([0-9a-f]{16})-[0-9a-f]{6}-.+", re.DOTALL)
+_OPEN_NAME = rf"(?s){re.escape(OPEN_MARK)}([0-9a-f]{{16}})-[0-9a-f]{{6}}-.+"
 _DIGITS = 16  # of a digest, in the name
 _LONGEST = 200  # bytes of a name; file systems take 255
 
@@ -363,7 +363,7 @@ def sweep_open_texts(folder: Path, names: Iterable[str]) -> list[str]:
 def _open_texts(folder: Path, names: Iterable[str]) -> Iterator[tuple[Path, str]]:
     """The kept texts, each with the first digits of the digest that its note had."""
     for name in sorted(name for name in names if name.startswith(OPEN_MARK)):
-        if match := _OPEN_NAME.fullmatch(name):
+        if match := re.fullmatch(_OPEN_NAME, name):
             yield folder / name, match[1]
 
 

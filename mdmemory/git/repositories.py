@@ -71,10 +71,10 @@ _UNFINISHED = {
 }
 
 # names that are what they look like, without anything that git would refuse in one
-_PLAIN = re.compile(r"refs/heads/(?!.*\.lock)\w[\w+@%=,-]*(?:[./]\w[\w+@%=,-]*)*", re.ASCII)
-_OURS = re.compile(r"refs/mdmemory/[a-z]+/[a-z]+(?:/[0-9a-f]{12})?")
-_HEAD = re.compile(rb"ref: (%s)\n" % _PLAIN.pattern.encode())
-_ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n")
+_PLAIN = r"refs/heads/(?!.*\.lock)\w[\w+@%=,-]*(?:[./]\w[\w+@%=,-]*)*"
+_OURS = r"refs/mdmemory/[a-z]+/[a-z]+(?:/[0-9a-f]{12})?"
+_HEAD = rb"ref: (%s)\n" % _PLAIN.encode()
+_ID = rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n"
 _LIMIT = 256 * 1024 * 1024  # bytes; packed-refs of a very large repository
 
 
@@ -328,7 +328,7 @@ def find_unfinished(repository: Repository) -> RepositoryState | None:
 
 def read_branch(repository: Repository) -> str | None:
     """The full name of the branch that HEAD is on, such as refs/heads/main; None: detached."""
-    match = _HEAD.fullmatch(_read_bytes(repository.git_dir / "HEAD"))
+    match = re.fullmatch(_HEAD, _read_bytes(repository.git_dir / "HEAD"))
     if match:
         return match[1].decode()
     # a commit, a link, another way to keep refs: git knows
@@ -341,9 +341,9 @@ def read_tip(repository: Repository, branch: str) -> str | None:
 
     Read as git reads it, its own file before the packed ones, which spares a process.
     """
-    if _PLAIN.fullmatch(branch) or _OURS.fullmatch(branch):
+    if re.fullmatch(_PLAIN, branch, re.ASCII) or re.fullmatch(_OURS, branch):
         loose = _read_bytes(repository.common_dir / branch)
-        if _ID.fullmatch(loose):
+        if re.fullmatch(_ID, loose):
             return loose.decode().strip()
         row = rb"^([0-9a-f]{40,64}) %s$" % re.escape(branch.encode())
         packed = re.search(row, _read_bytes(repository.common_dir / "packed-refs"), re.MULTILINE)
@@ -395,8 +395,8 @@ def last_line(text: bytes) -> str:
 # stranger who copied them.
 
 _MOST = 16  # first commits and remotes that are looked at; joined histories have two or three
-_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://)(?:[^/@\s]*@)?([^/\s]+)/*(\S*)", re.IGNORECASE)
-_SSH = re.compile(r"(?:[^/@:\s]+@)?([^/@:\s]+):(?!/{2})/*(\S+)")
+_ADDRESS = r"(?i)(?:[a-z][a-z0-9+.-]*://)(?:[^/@\s]*@)?([^/\s]+)/*(\S*)"
+_SSH = r"(?:[^/@:\s]+@)?([^/@:\s]+):(?!/{2})/*(\S+)"
 
 
 class Identity(NamedTuple):
@@ -468,7 +468,9 @@ def parse_remote(url: str) -> str:
     `example.org/team/app`. A folder of this machine stays its path.
     """
     url = url.strip()
-    match = _ADDRESS.fullmatch(url) or (None if url.startswith((".", "/")) else _SSH.fullmatch(url))
+    match = re.fullmatch(_ADDRESS, url)
+    if match is None and not url.startswith((".", "/")):
+        match = re.fullmatch(_SSH, url)
     if match is None or url.lower().startswith("file:"):
         return re.sub(r"^file://[^/]*", "", url, flags=re.IGNORECASE).rstrip("/")
     host = re.sub(r":\d+$", "", match[1]).lower()

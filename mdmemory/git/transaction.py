@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -358,7 +357,7 @@ def _resume(transactions: Transactions, journal: Journal) -> tuple[str, ...]:
             if blobs.get(file) == old.get(file) and (file in blobs or file not in staged)
         }
     staging.prepare(journal.id, ours)
-    return transactions.journals.resume(folder, replace(journal, moves=steps), late, staging.put)
+    return transactions.journals.resume(folder, journal._replace(moves=steps), late, staging.put)
 
 
 def _can_go_on(transactions: Transactions, journal: Journal) -> bool:

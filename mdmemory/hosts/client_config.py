@@ -13,7 +13,7 @@ import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -222,7 +222,10 @@ class WiringRecord:
             return
         data = {
             "home": str(Path.home()),
-            "written": {name: asdict(each) for name, each in self.written.items()},
+            "written": {
+                name: dict(each._asdict(), values=dict(each.values))
+                for name, each in self.written.items()
+            },
             "made": self.made,
         }
         with name_refusals(self.file.parent):

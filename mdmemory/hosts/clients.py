@@ -9,10 +9,10 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from mdmemory.config import person
 from mdmemory.config.writing import read_toml
@@ -28,19 +28,17 @@ from mdmemory.hosts.opencode.wiring import DRY_RUN
 Environment = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class HookSettings:
+class HookSettings(NamedTuple):
     """The hooks of a client, in a `file` of its folder. `timeout` is in its own unit, and `last`
     the one for the end of a session where that is another; `more` are further keys of each."""
 
     file: str
     timeout: int
     last: int = 0
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class ServerEntry:
+class ServerEntry(NamedTuple):
     """The entry of our MCP server: its `file`, the key of all servers there, and its value; the
     file lies in `folder`, where that is not the client's."""
 
@@ -50,8 +48,7 @@ class ServerEntry:
     folder: Callable[[Environment], Path] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(NamedTuple):
     """A client: its name on the command line, what people call it, its program, and what wires it.
 
     `folder` is there once it has run, and `variable` may name another place for it. `files` gives

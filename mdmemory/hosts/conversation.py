@@ -10,7 +10,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,8 +55,7 @@ Shown = tuple[str, str | None]
 Near = tuple[str, Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(NamedTuple):
     """A message of a session. `turn` is what was said, None where nothing of it can be read;
     `is_private`: a part of it is; `length`: the characters of all of it; `by_agent`: another agent
     says it, whose words decide nothing; `attended`: a person watches the run; `at_once`: it is the

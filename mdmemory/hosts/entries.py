@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from mdmemory.config.writing import TomlError, find_value, read_toml, set_value
 from mdmemory.files import digest
@@ -22,8 +22,7 @@ _EMPTY = "{}\n"
 Splice = tuple[int, str, str]  # an offset, the text that was put there, the text that it replaced
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigEntry:
+class ConfigEntry(NamedTuple):
     """A value of ours under `path`, a key for each level; with `in_list` an item of the list there.
 
     An object's layout in TOML is fixed: a table of its own.
@@ -39,14 +38,13 @@ class ConfigEntry:
         return ".".join(self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigEdit:
+class ConfigEdit(NamedTuple):
     """What was done to a file: the digest of the text, the splices in their order, our values by
     the names of their entries, and the objects and lists that were made for them."""
 
     digest: str = ""
     splices: Sequence[Splice] = ()
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = MappingProxyType({})
     made: Sequence[Sequence[str]] = ()
 
 
@@ -222,8 +220,7 @@ class JsoncError(ValueError):
         super().__init__(f"{problem} at line {self.line}, column {self.column}")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A value at `text[start:end]`, and the key or the position that it has where it stands, which
     begins at `first`."""
 

@@ -10,7 +10,6 @@ import json
 import queue
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from mdmemory.wire import Signals, Sink, parse_line, read_lines
@@ -37,12 +36,9 @@ class Fault(Exception):
         self.body = {"code": code, "message": message} | ({} if data is None else {"data": data})
 
 
-@dataclass(slots=True)
 class _Task:
-    id: Any
-    work: Callable[[], Result]
-    reply: Reply
-    cancelled: bool = False
+    def __init__(self, id: Any, work: Callable[[], Result], reply: Reply) -> None:
+        self.id, self.work, self.reply, self.cancelled = id, work, reply, False
 
 
 class _Batch:

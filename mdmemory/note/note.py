@@ -51,16 +51,14 @@ EOL = r"(?:\r\n|[\r\n])"
 _OPENING = re.compile(rf"\ufeff?(?:[ \t]*{EOL})*---[ \t]*{EOL}")
 _CLOSING = re.compile(rf"[\r\n](?:---|\.\.\.)[ \t]*(?:{EOL}|\Z)")
 _BLANK_LINE = re.compile(rf"[ \t]*{EOL}")
-_TEXT_LINE = re.compile(r"\S[^\r\n]*")
-_HEADING_MARKS = re.compile(r"\A(?:#{1,6}|[-*+•])[ \t]+")
+_TEXT_LINE = r"\S[^\r\n]*"
+_HEADING_MARKS = r"\A(?:#{1,6}|[-*+•])[ \t]+"
 # Lines that say nothing of a note: rules, fences, comments, tags, properties, the rule of a table.
-_NO_WORDS = re.compile(
+_NO_WORDS = (
     r"---|\+\+\+|(?:```|~~~).*|<!--[^>]*-->"
     r"|#[^\s#]\S*(?:[ \t]+#[^\s#]\S*)*|[\w-]+::.*|[|:\s-]+|[\[\]{}]"
 )
-_TOML_HEAD = re.compile(
-    r"\ufeff?\s*\+\+\+[ \t]*\r?\n(?:.*?\n\+\+\+[ \t]*(?=[\r\n]|\Z))?", re.DOTALL
-)
+_TOML_HEAD = r"(?s)\ufeff?\s*\+\+\+[ \t]*\r?\n(?:.*?\n\+\+\+[ \t]*(?=[\r\n]|\Z))?"
 
 
 class Head(NamedTuple):
@@ -210,7 +208,7 @@ def begins_head(text: str) -> bool:
 
 def begins_toml(text: str) -> bool:
     """Whether a text begins with a head in TOML, by a `+++` line."""
-    return _TOML_HEAD.match(text) is not None
+    return re.match(_TOML_HEAD, text) is not None
 
 
 def body_span(text: str, fences: _Fences | None) -> tuple[int, int]:
@@ -321,11 +319,12 @@ def _read_description(written: str, body: str, problems: list[str]) -> str:
 
 
 def _first_line(body: str) -> str:
-    toml = _TOML_HEAD.match(body)
-    lines = (match[0].rstrip() for match in _TEXT_LINE.finditer(body, toml.end() if toml else 0))
+    toml = re.match(_TOML_HEAD, body)
+    text = body[toml.end() :] if toml else body
+    lines = (match[0].rstrip() for match in re.finditer(_TEXT_LINE, text))
     first = ""
     for line in lines:
-        if not _NO_WORDS.fullmatch(line):
-            return _HEADING_MARKS.sub("", line, count=1)[:MAX_DESCRIPTION].rstrip()
+        if not re.fullmatch(_NO_WORDS, line):
+            return re.sub(_HEADING_MARKS, "", line, count=1)[:MAX_DESCRIPTION].rstrip()
         first = first or line
     return "" if first == "---" else first[:MAX_DESCRIPTION]

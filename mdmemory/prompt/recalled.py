@@ -5,7 +5,7 @@ already. Pure: the same notes under the same budget give the same bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mdmemory.note.note import Note
 from mdmemory.prompt.message_part import CLOSE, OPEN, safe
@@ -23,8 +23,7 @@ _SAID = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RecalledNote:
+class RecalledNote(NamedTuple):
     """A note that comes with a message: `file` as tools take it, `note`, the place in its body that
     fits best, and `mark`, its status in words or "". Of one that `is_brief` only the fact is
     told."""

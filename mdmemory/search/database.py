@@ -13,7 +13,6 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -186,8 +185,7 @@ def pack_vectors(vectors: Sequence[Sequence[float]], count: int) -> list[bytes]:
     return [row.tobytes() for row in (matrix / length).astype("<f4")]
 
 
-@dataclass(frozen=True)
-class Space:
+class Space(NamedTuple):
     """All vectors of a source; `chunks` has the number of each row, in ascending order."""
 
     chunks: Numbers

@@ -8,29 +8,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # as in `storage`
     from mdmemory.store.state import State
 
 
-@dataclass
 class KnownSession:
     """`time` is the last moment that anything is known of (ISO 8601), `outcomes` counts what became
     of the candidates found in it, `recalled` the notes that went along with its messages, and
     `tokens` what they cost."""
 
-    id: str
-    time: str = ""
-    outcomes: Counter[str] = field(default_factory=Counter)
-    recalled: int = 0
-    tokens: int = 0
+    def __init__(self, id: str) -> None:
+        self.id, self.time, self.outcomes = id, "", Counter[str]()
+        self.recalled = self.tokens = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NoteRecalled:
+class NoteRecalled(NamedTuple):
     """A note that went along with a message: its file (the person's as `me/FILE`), when (ISO 8601),
     its tokens, and whether the assistant still sees it."""
 
@@ -68,8 +63,7 @@ def list_recalled(state: State, session: str) -> list[NoteRecalled]:
 KEPT_DAYS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(NamedTuple):
     """The files of the notes that the assistant still sees, the person's as `me/FILE`, each with
     the message that it came with; and the tokens of all that came in the session."""
 

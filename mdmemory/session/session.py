@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, UsageError
@@ -37,12 +37,11 @@ MAX_LINE = 160  # of one entry there
 _OPEN, _CLOSE = "<session_memory>", "</session_memory>"
 
 
-@dataclass(frozen=True, slots=True)
-class PromptBlock:
+class PromptBlock(NamedTuple):
     """The text for the prompt, "" when nothing is kept, and the characters of its parts."""
 
     text: str = ""
-    sizes: dict[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, int] = MappingProxyType({})
 
 
 def render(memory: Sections, on: Collection[str]) -> PromptBlock:
@@ -299,8 +298,7 @@ def _whole(value: object) -> int:
 MARK = "[mdmemory: "  # every line that is ours begins with it
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """Outputs of more than `over` lines are pruned to `head` and `tail` lines and at most `errors`
     lines about errors. Lines of more than `longest` characters are left out; if all lines are so
     long, the two ends of the output stay."""
@@ -333,8 +331,7 @@ Lines = Sequence[str]
 Keep = Callable[[Lines, Level], set[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """How outputs of a kind are cut: `fits(lines, commands)` recognises the kind, `keep` chooses
     line numbers. `commands` are the bare commands of a shell tool, or the tool's name."""
 
@@ -343,8 +340,7 @@ class Rule:
     keep: Keep
 
 
-@dataclass(frozen=True, slots=True)
-class Pruned:
+class Pruned(NamedTuple):
     """The text to show: `kept` of `total` lines, by the rule of that name."""
 
     text: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -46,14 +45,13 @@ class Unadopted(NamedTuple):
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """The store beside what git has of it: `before` counts the notes there, `now` those here."""
 
     found: tuple[Unadopted, ...]
     before: int
     now: int
-    data: Mapping[str, bytes] = field(repr=False)  # of those that are there and may be committed
+    data: Mapping[str, bytes]  # of those that are there and may be committed
 
     @property
     def lost(self) -> list[str]:
@@ -252,6 +250,23 @@ def _contradicting_pairs(
             yield read(mine.file), read(other.file), conflict.why_contrary(odd)
 
 
+def index_without(
+    transactions: Transactions, later: Sequence[Unadopted],
+    index: Callable[[Sequence[Change]], list[Change]], changes: Sequence[Change] = (),
+) -> tuple[list[Change], dict[str, bytes | None]]:  # fmt: skip
+    """The index that goes with a commit that leaves `later` out: as changes where the one on disk
+    is the same, else as texts of the commit alone, since the one on disk goes on naming them."""
+    history = transactions.history
+    later = [each for each in later if each.change != GONE and not each.why]  # what it names
+    if not later:
+        return index(changes), {}
+    former = history.read_many(history.head(), [each.file for each in later])
+    back = [Change(each.file, None, former.get(each.file)) for each in later]
+    texts = {each.file: each.new for each in index([*changes, *back])}
+    unseen = transactions.list_unseen([*texts])
+    return [], {file: text for file, text in texts.items() if file not in unseen}
+
+
 def adopt_changes(
     refresher: Refresher, transactions: Transactions, needed: Collection[str],
     tell: Callable[[str], None], index: Callable[[Sequence[Change]], list[Change]], *,
@@ -287,8 +302,10 @@ def adopt_changes(
     ledger, lines = _extended_ledger(refresher, foreign, heads) if flags else ((), [])
     message = _adoption_message(foreign, heads, lines)
     base = transactions.checkpoint([each.file for each in ledger if each.old is not None], KEEP)
-    done = transactions.apply([*ledger, *index(ledger)], base, message, others=contents)
-    if done.unchanged:
+    later = [each for each in seen.found if each not in foreign]
+    derived, apart = index_without(transactions, later, index, ledger)
+    done = transactions.apply([*ledger, *derived], base, message, others=contents | apart)
+    if done.unchanged or apart:
         refresher.refresh()
     else:
         refresher.follow()

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from mdmemory.errors import NotFound
 from mdmemory.note.note import UNREADABLE, Head, Note
 from mdmemory.store import database_file, index, sights, strangers
+from mdmemory.store.store import StoredNote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Catalog:
         self,
         folder: Path,
         cache: Path | None,
-        read: Callable[[str], Note],
+        read: Callable[[str], StoredNote],
         is_secret: Callable[[str], bool],
         stamp: str = "",
         waiting: Callable[[Mapping[str, Note]], Mapping[str, str]] = lambda _: {},
@@ -115,9 +116,8 @@ class Catalog:
         self._stamp = _short_digest(f"{_FIELDS} {stamp}")
         self._read, self._is_secret, self._waiting = read, is_secret, waiting
         self._accepted: set[str] = set()  # what waits no more: a commit is about to hold it
-        self._is_overtaken = (
-            False  # by another process: an index that was made speaks of other rows
-        )
+        # by another process: an index that was made speaks of other rows
+        self._is_overtaken = False
         self._database = database_file.DatabaseFile(cache, MARK, MIGRATIONS)
         self._look_anew()
 
@@ -368,7 +368,7 @@ class Catalog:
         notes: dict[str, Note] = {}
         for file in prints:
             try:
-                note = self._read(file)
+                note = self._read(file).note
             except NotFound:
                 rows[file] = None  # removed between the look and the reading
                 continue

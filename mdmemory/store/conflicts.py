@@ -26,7 +26,7 @@ takes your answer. A ticked box means "looked at: keep both".
 IN_CONFLICT = "in conflict"  # the status of a note in an open entry
 MAX_WHY = 300  # characters
 
-_LINE = re.compile(
+_LINE = (
     r"\s*[-*+] \[(?P<box>[ xX])\] (?P<id>c-[0-9a-f]{8}) "
     r"\[[^\]]*\]\((?P<one>[^()\s]+)\) × \[[^\]]*\]\((?P<other>[^()\s]+)\) — (?P<why>.*)"
     r" · since (?P<since>\d{4}-\d\d-\d\d)"
@@ -199,7 +199,7 @@ def is_stale(entry: Entry, digests: Mapping[str, str]) -> bool:
 
 @lru_cache(maxsize=2_000)  # a process that lives on reads the same lines with each question
 def _parse_entry(line: str) -> Entry | None:
-    match = _LINE.fullmatch(line)
+    match = re.fullmatch(_LINE, line)
     if not match:
         return None
     one, other = _target_file(match["one"]), _target_file(match["other"])

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from mdmemory.store.state import State, Statement
 
 
-@dataclass(frozen=True, slots=True)
-class TakenText:
+class TakenText(NamedTuple):
     """A text of a file, by its digest. `note` is the file of the note that was made of it (`me/` in
     the person's store), with the digest that it had then, `was`; "" for none. `told`: that the
     note is no more was said."""
@@ -49,8 +48,7 @@ KEPT_ROWS = 5_000
 PREVIEW = 80  # characters
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What became of one candidate.
 
     `phase` is asked (a person's explicit request), model (found by one), summary (found in a

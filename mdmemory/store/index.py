@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
-from functools import cache, cached_property
+from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 from unicodedata import east_asian_width
@@ -87,8 +86,7 @@ class IndexColumns(NamedTuple):
     held: int = 0
 
 
-@dataclass(frozen=True)
-class Index:
+class Index(NamedTuple):
     """`memory` and `more` are the whole texts of MEMORY.md and _MORE.md (None: no such file).
     `listed` names the files in MEMORY.md in its order, `total` counts the notes that may be listed
     (not superseded, not held, and not unconfirmed unless it quotes what it stands on).
@@ -97,17 +95,17 @@ class Index:
     memory: str
     listed: tuple[str, ...]
     total: int
-    _columns: IndexColumns
+    columns: IndexColumns
     others: Sequence[int]  # the places of those that may be listed, and are not
-    _known: Sequence[float]  # the strengths in the order of the files, where they were needed
+    known: Sequence[float]  # the strengths in the order of the files, where they were needed
 
-    @cached_property
+    @property
     def more(self) -> str | None:
         """All of the others if they fit, else the best, and how many those are. Written out when it
         is asked for, which whoever only reads never does."""
         if not self.others:
             return None
-        columns, others = self._columns, _in_order(self._columns, self.others)
+        columns, others = self.columns, _in_order(self.columns, self.others)
         text = _TOP_OF_MORE + "".join(_body_lines(columns, others))
         if _byte_count(text) <= MAX_MORE:
             return text
@@ -115,7 +113,7 @@ class Index:
         headings = map(_HEADING.format, {columns.sections[place] for place in others})
         room = MAX_MORE - sum(map(_byte_count, (_TOP_OF_MORE, longest, *headings)))
         listed: set[int] = set()
-        for place in sorted(sorted(others), key=self._known.__getitem__, reverse=True):
+        for place in sorted(sorted(others), key=self.known.__getitem__, reverse=True):
             room -= _byte_count(columns.lines[place]) + 1
             if room < 0:
                 break
@@ -124,11 +122,11 @@ class Index:
         footer = _footer_text([_count_sentence(len(listed), len(others), *_MORE_NOTES)])
         return _TOP_OF_MORE + "".join(body) + footer
 
-    @cached_property
+    @property
     def strengths(self) -> Mapping[str, float]:
         """The strength of every note of the store by file, 0.0 to 7.5, rounded to 6 digits."""
-        known = self._known or _note_strengths(self._columns)
-        return dict(zip(self._columns.files, known, strict=True))
+        known = self.known or _note_strengths(self.columns)
+        return dict(zip(self.columns.files, known, strict=True))
 
 
 def arrange_index(
@@ -172,9 +170,9 @@ def arrange_index(
         memory=_TOP + "".join(_body_lines(columns, listed)) + _footer_text(remarks),
         listed=tuple(columns.files[place] for place in listed),
         total=len(shown),
-        _columns=columns,
+        columns=columns,
         others=[place for place in shown if place not in chosen],
-        _known=strengths,
+        known=strengths,
     )
 
 

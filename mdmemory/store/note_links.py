@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from mdmemory.errors import BadNote
@@ -236,8 +236,7 @@ _LINK = (  # compiled at the first use
 Found = Mapping[str, Note]  # by a link that leads nowhere, the note that it once led to
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A link of a note that does not lead to a name of now; `now` is what it should say, or "".
 
     `shows`: what it said before is shown in its place.

@@ -11,9 +11,10 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import list_names, name_refusals, read_regular, write_atomic
@@ -26,13 +27,12 @@ _SIZE = 10_000  # bytes of one
 _END = ".json"
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """What one piece of work did. `message` is a line for the person, `counts` says how often each
     thing happened (learned, replaced, merged ...), `at` is ISO 8601, UTC; `session` may be ""."""
 
     message: str
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = MappingProxyType({})
     variant: str = "info"
     session: str = ""
     at: str = ""
@@ -43,7 +43,8 @@ def leave_receipt(project: Project, receipt: Receipt, now: datetime) -> None:
     folder = project.prepare_private() / FOLDER
     with name_refusals(folder):
         make_folder(folder)
-    values = asdict(receipt) | {"at": now.isoformat(timespec="seconds")}
+    at = now.isoformat(timespec="seconds")
+    values = receipt._asdict() | {"counts": dict(receipt.counts), "at": at}
     # sorted by name they are sorted by time
     name = f"{now.strftime('%Y%m%dT%H%M%S%f')}-{os.urandom(3).hex()}{_END}"
     write_atomic(folder / name, json.dumps(values).encode("ascii"), mode=0o600)

@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -32,13 +31,14 @@ _START = 512  # bytes of a generated file that tell whose it is
 _MOST_JUDGED = 200_000  # texts without a secret that are remembered, 16 bytes of each
 
 
-@dataclass(frozen=True)
 class Refreshed:
-    """`changed` names the generated files whose bytes were (or would be) different."""
+    """`changed` names the generated files whose bytes were (or would be) different; `arrange`
+    makes the index."""
 
-    catalog: Catalog
-    changed: tuple[str, ...]
-    _arrange: Callable[[], index.Index]
+    def __init__(
+        self, catalog: Catalog, changed: tuple[str, ...], arrange: Callable[[], index.Index]
+    ) -> None:
+        self.catalog, self.changed, self._arrange = catalog, changed, arrange
 
     @cached_property
     def index(self) -> index.Index:
@@ -90,7 +90,7 @@ class Refresher:
             except (Unwritable, RepositoryState):
                 cache = None  # a read-only project still has readers
             self._known = Catalog(
-                self.store.folder, cache, self.store.note, self.is_secret,
+                self.store.folder, cache, self.store.read, self.is_secret,
                 "|".join((VERSION, *budget)), partial(strangers.waiting_notes, self.project),
             )  # fmt: skip
         return self._known

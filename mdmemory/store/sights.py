@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
@@ -32,21 +31,17 @@ RACY = 2_000_000_000  # ns; a file changed so recently may change again under th
 LONGEST = 600.0  # seconds that a glance holds without another: what goes unreported ends by then
 
 
-@dataclass
 class Sight:
     """What was seen: the states of the notes as `prints` and the `times` (ns) of their last change,
     both by file, sorted; `others` is the state of the generated files and the ledger. `clock` is
     the file system's own now (ns), or 0: until then nothing changed. Where nothing does, a process
     that lives on has the same sight again."""
 
-    folder: Path
-    clock: int
-    prints: dict[str, str] = field(default_factory=dict)
-    times: dict[str, int] = field(default_factory=dict)
-    others: str = ""
-    _place: tuple[int, int] = (0, 0)  # device and number of the folder
-    _until: float = 0.0
-    _has_other_names: bool = False  # of a file: what is written by those goes unreported
+    def __init__(self, folder: Path, clock: int, place: tuple[int, int], until: float) -> None:
+        self.folder, self.clock = folder, clock
+        self.prints, self.times, self.others = dict[str, str](), dict[str, int](), ""
+        self._place, self._until = place, until  # `place`: device and number of the folder
+        self._has_other_names = False  # of a file: what is written by those goes unreported
 
     @property
     def files(self) -> list[str]:
@@ -185,7 +180,7 @@ def _see_folder(
     try:
         status = os.fstat(handle)
         until = before._until if before else time.monotonic() + LONGEST
-        sight = Sight(folder, clock, _place=(status.st_dev, status.st_ino), _until=until)
+        sight = Sight(folder, clock, (status.st_dev, status.st_ino), until)
         if before is None:
             names = [*map(as_text, os.listdir(handle))]  # the index is the same under every locale
         notes = [name for name in names if is_note_name(name)]

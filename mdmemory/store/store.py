@@ -81,11 +81,6 @@ class Store:
             return StoredNote(file, "", data)
         return StoredNote(file, digest(data), decode_note(data, file))
 
-    def note(self, file: str) -> Note:
-        """What `read` gives, without the digest."""
-        data = self._file_bytes(file)
-        return data if isinstance(data, Note) else decode_note(data, file)
-
     def _file_bytes(self, file: str) -> bytes | Note:
         """What the file holds, or where it cannot be read the note that says why."""
         try:

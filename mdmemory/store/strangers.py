@@ -22,9 +22,9 @@ WHY = {
     ORDER: "it reads like an order to an assistant",
     HIDDEN: "it holds characters that nobody sees",
 }
-_COPY = re.compile(r"(?is)(.+?)(?:\.sync-conflict-.*| \([^(]*conflict[^(]*\))\.md").fullmatch
+_COPY = r"(?is)(.+?)(?:\.sync-conflict-.*| \([^(]*conflict[^(]*\))\.md"
 # An index has no name that tells its copy: only what no person calls a note counts.
-_COPY_OF_INDEX = re.compile(r"MEMORY(?: \(?\d+\)?|-.*[A-Z].*| \([^(]*\d{4}-\d\d-\d\d[^(]*\))\.md")
+_COPY_OF_INDEX = r"MEMORY(?: \(?\d+\)?|-.*[A-Z].*| \([^(]*\d{4}-\d\d-\d\d[^(]*\))\.md"
 _FEW = 20  # notes of which the text is looked at before git is asked
 _READ = 600  # characters of a line
 
@@ -83,9 +83,9 @@ def sync_copies(names: Mapping[str, str]) -> dict[str, str]:
     and the note keeps its name.
     """
     # a look at each name is dear where there are many, and few have what it takes
-    odd = (match for file in names if ")" in file or "." in file[:-3] if (match := _COPY(file)))
+    odd = (re.fullmatch(_COPY, file) for file in names if ")" in file or "." in file[:-3])
     there = {*names, INDEX}
-    copies = {match[0]: base for match in odd if (base := f"{match[1]}.md") in there}
+    copies = {match[0]: base for match in odd if match and (base := f"{match[1]}.md") in there}
     if len({*names.values()}) < len(names):
         same: dict[str, list[str]] = {}
         for file, name in names.items():
@@ -99,4 +99,5 @@ def sync_copies(names: Mapping[str, str]) -> dict[str, str]:
                 is_longer = file.startswith(stem) and not more[:1].isalnum()
                 if file.endswith(f" {first}") or (is_longer and more != f"-{slugify(more)}"):
                     copies[file] = first
-    return copies | {file: INDEX for file in names if _COPY_OF_INDEX.fullmatch(file)}
+    alike = (file for file in names if file.startswith("MEMORY"))
+    return copies | {file: INDEX for file in alike if re.fullmatch(_COPY_OF_INDEX, file)}

@@ -9,10 +9,9 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
@@ -79,8 +78,7 @@ def _split_blocks(text: str) -> Iterator[tuple[str, str]]:
         yield role, "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """A host that keeps a file for each session, and lies in `Hosts` under its `name`.
 
     `has` tells whether a line is this host's, `pick_row` what of it may hold a turn, else None.
@@ -117,8 +115,7 @@ READERS = (
 TITLES = {"opencode": "OpenCode", **{reader.name: reader.title for reader in READERS}}
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """A session with at least one turn: `time` is its last change, milliseconds since 1970."""
 
     id: str
@@ -127,8 +124,7 @@ class Session:
     transcript: Transcript
 
 
-@dataclass(frozen=True, slots=True)
-class Sessions:
+class Sessions(NamedTuple):
     """Sessions, newest first, and what could not be read. `is_all`: no older ones were left out."""
 
     items: tuple[Session, ...]

@@ -18,7 +18,7 @@ from mdmemory.errors import NoStore, NotFound
 from mdmemory.note.note import Head, Note, parse
 from mdmemory.store import catalog, index, sights
 from mdmemory.store.catalog import Catalog
-from mdmemory.store.store import Store
+from mdmemory.store.store import Store, StoredNote
 
 
 class Shelf:
@@ -36,9 +36,9 @@ class Shelf:
         (self.folder / file).write_text(f"---\n{head}---\n\n{body}\n", encoding="utf-8")
         return self.folder / file
 
-    def _read(self, file: str) -> Note:
+    def _read(self, file: str) -> StoredNote:
         self.seen.append(file)
-        return Store(self.folder).read(file).note
+        return Store(self.folder).read(file)
 
     def load(self, stamp: str = "", **where: Path | None) -> Catalog:
         self.seen.clear()
@@ -405,10 +405,10 @@ def test_odd_heads_survive_the_file(shelf: Shelf) -> None:
     def load() -> Catalog:
         return Catalog(shelf.folder, shelf.cache, read, lambda text: False)
 
-    def read(file: str) -> Note:
+    def read(file: str) -> StoredNote:
         if not path.exists():
             raise NotFound(file)
-        return Note("", head, "")
+        return StoredNote(file, "", Note("", head, ""))
 
     shelf.settle()
     load().save()
@@ -482,7 +482,7 @@ def test_where_nothing_changed_nothing_is_read_to_know_that_no_note_waits(
         return {file: word for file, word in why.items() if file in notes}  # type: ignore[operator]
 
     def load() -> Catalog:
-        return Catalog(shelf.folder, shelf.cache, store.note, lambda _: False, waiting=waiting)
+        return Catalog(shelf.folder, shelf.cache, store.read, lambda _: False, waiting=waiting)
 
     shelf.put("user-a.md")
     shelf.settle()

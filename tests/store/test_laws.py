@@ -390,6 +390,41 @@ def test_the_commit_of_what_waited_does_not_name_a_note_that_a_hand_just_began()
         hands.teardown()
 
 
+def test_a_commit_that_leaves_an_edit_of_a_hand_out_has_an_index_of_what_it_holds() -> None:
+    hands = SharedHands()
+    try:
+        hands.begin(many=False)
+        hands.add(name="alpha", text=TEXTS[0])
+        hands.add(name="beta", text=TEXTS[2])
+        hands.delete("project-beta.md")
+        hands.commit_by_hand()  # with the index of before
+        hands.note("project-alpha.md", TEXTS[1])
+        hands.keep(name="gamma", text=TEXTS[6])
+        hands.memory.index()  # commits what was kept, and not the edit
+        listed = hands.listed(hands.show("HEAD:./MEMORY.md"))
+        assert listed <= {*hands.files_of("HEAD")}
+        assert "project-alpha.md" in listed
+        assert TEXTS[0] in hands.show("HEAD:./MEMORY.md")
+        assert TEXTS[1] in (hands.store / "MEMORY.md").read_text("utf-8")
+    finally:
+        hands.teardown()
+
+
+def test_an_adoption_of_what_has_settled_does_not_name_what_has_not() -> None:
+    hands = Hands()
+    try:
+        hands.begin(many=True)
+        hands.note("project-alpha.md", TEXTS[0])
+        hands.write_anything("project-beta.md", b"---\nname: half\ndescription: Being wri")
+        hands.automatic.adopt(settled=1e-9)
+        listed = hands.listed(hands.show("HEAD:./MEMORY.md"))
+        assert "project-alpha.md" in listed
+        assert "project-beta.md" not in listed
+        assert "project-beta.md" in hands.listed((hands.store / "MEMORY.md").read_text("utf-8"))
+    finally:
+        hands.teardown()
+
+
 # Many processes write at once: each is served in its turn, and nothing of any is lost.
 
 PROCESSES, ROUNDS = (20, 6) if FULL else (5, 2)

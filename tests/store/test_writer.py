@@ -174,7 +174,8 @@ def test_what_had_to_wait_is_in_the_next_commit(
     done = add(writer, "user-three.md")
     ours = git(repository, "log", "-1", "--format=%H", "--grep=^Memory-Op: commit").strip()
     words = ("show", "--format=", "--name-only", "--relative")
-    assert git(store, *words, ours).split() == ["user-name.md", "user-one.md"]
+    assert git(store, *words, ours).split() == ["MEMORY.md", "user-name.md", "user-one.md"]
+    assert "user-two.md" not in git(store, "show", f"{ours}:./MEMORY.md"), "not its own"
     assert git(store, *words, done.checkpoint).split() == ["MEMORY.md", "user-two.md"], "a hand's"
     assert writer.history.kept.list_entries() == []
 

@@ -14,10 +14,9 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdmemory.files import write_atomic
 from mdmemory.git.lock import is_ours, lock_file
@@ -200,8 +199,7 @@ def _enter_bridge(entry: MapEntry, path: str) -> None:
 # --- the socket
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
+class Life(NamedTuple):
     """When a bridge ends by itself, in seconds: `idle` without a client, `look` between two looks
     whether it still `is_met`: its socket is in its place, and the store is."""
 
@@ -210,11 +208,9 @@ class Life:
     look: float = 5.0
 
 
-@dataclass(slots=True)
 class _Client:
-    connection: socket.socket
-    until: float
-    line: bytearray = field(default_factory=bytearray)
+    def __init__(self, connection: socket.socket, until: float) -> None:
+        self.connection, self.until, self.line = connection, until, bytearray()
 
 
 class SocketServer:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from mdmemory.capture.note_text import keys_of
@@ -150,10 +149,10 @@ def _take_texts(
             write_atomic(memory.project.store / name, data, replace=False)
             fresh.setdefault(id(memory), []).append(name)
             note = f"{MINE if memory is layers.of_person else ''}{name}"
-            row = replace(row, was=digest(data))
+            row = row._replace(was=digest(data))
         elif earlier is not None and earlier.note == note:
-            row = replace(row, was=row.digest)
-        rows.append(replace(row, note=note))
+            row = row._replace(was=row.digest)
+        rows.append(row._replace(note=note))
     _note_down(layers, place, *rows)
     for memory in layers.there():
         if files := fresh.get(id(memory)):
@@ -244,7 +243,7 @@ def _drop_outdated(
                     sentences.append(
                         f"{each.note} is removed: Claude Code removed it from its own memory."
                     )
-            _note_down(layers, place, replace(each, note=""))
+            _note_down(layers, place, each._replace(note=""))
     for file, each in last.items():
         if now.get(file) != each.digest or each.told:
             continue
@@ -255,5 +254,5 @@ def _drop_outdated(
         except NotFound:
             pass  # the person forgot it
         sentences.append(f"Claude Code's own memory still says what you took back: {place / file}.")
-        _note_down(layers, place, replace(each, told=True))
+        _note_down(layers, place, each._replace(told=True))
     return sentences

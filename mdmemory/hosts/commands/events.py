@@ -12,9 +12,8 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmemory.files import read_if_there
 from mdmemory.store.project import INDEX
@@ -48,8 +47,7 @@ MARK = "mdmemory: "  # before each line for the person
 _MOST_BYTES = 256 * 1024 * 1024  # bytes of a session that is looked through
 
 
-@dataclass(frozen=True, slots=True)
-class HookEvent:
+class HookEvent(NamedTuple):
     """An event of a session. `name` is the host's own word for it, `words` what the person typed,
     `answer` the assistant's last one, `source` how a session starts or why it ends. `attended`: a
     person sees what is shown. `client`: processes above the hook, of which one is the client."""

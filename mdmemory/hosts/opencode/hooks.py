@@ -7,7 +7,6 @@ been made, moved or removed since the last one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +132,7 @@ class Hooks:
         if message.turn is not None and self._commands.get(session):
             command = texts.read_typed(message.turn.text)
             is_remember = command is not None and command.name == texts.REMEMBER
-        message = replace(message, attended=self._attended, at_once=is_remember)
+        message = message._replace(attended=self._attended, at_once=is_remember)
         try:
             layers = self._open()
         except MdmemoryError as problem:
