@@ -2,15 +2,12 @@
 
 import json
 import sqlite3
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_server import FakeServer, system_text, user_texts
-from pace import HUNG
 from scripted import Scripted
 from stores import BeginStore, call
 
@@ -23,6 +20,7 @@ from mdmemory.tools.table import Caller
 from mdmemory.transcripts.turns import Transcript, Turn
 
 Patch = pytest.MonkeyPatch
+Capture = pytest.CaptureFixture[str]
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 LONG = "The gateway answers 429 above twenty requests a second, says the log."
@@ -36,13 +34,10 @@ def memory(begin_store: BeginStore, repository: Path, monkeypatch: Patch) -> Mem
 
 
 def answer(*titles: str) -> dict[str, Any]:
-    return {
-        "observations": [
-            {"number": str(n), "type": "decision", "title": title, "narrative": "", "facts": [],
-             "concepts": [], "files": [], "importance": "3"}
-            for n, title in enumerate(titles, 1)
-        ]
-    }  # fmt: skip
+    rest = {"type": "decision", "narrative": "", "facts": [], "concepts": [], "files": []}
+    numbered = enumerate(titles, 1)
+    told = [{"number": str(n), "title": title, **rest, "importance": "3"} for n, title in numbered]
+    return {"observations": told}
 
 
 def test_a_use_of_a_tool_is_kept_found_listed_and_recalled(memory: Memory) -> None:
@@ -72,9 +67,8 @@ def test_a_use_of_a_tool_is_kept_found_listed_and_recalled(memory: Memory) -> No
 
 
 def test_a_summary_tells_what_the_user_asked_for_first(memory: Memory, monkeypatch: Patch) -> None:
-    turns = (Turn("m0", "assistant", "Hello."), Turn("m1", "user", "Mend the upload."),
-             Turn("m2", "user", "Go on."))  # fmt: skip
-    said = Transcript("ses_1", "", "", turns)
+    words = ("assistant", "Hello."), ("user", "Mend the upload."), ("user", "Go on.")
+    said = Transcript("ses_1", "", "", tuple(Turn(text, who, text) for who, text in words))
     monkeypatch.setattr("mdmemory.transcripts.sources.copy", lambda hosts, session: said)
     monkeypatch.setattr("mdmemory.transcripts.sources.read", lambda copied: copied)
     found = memory.observations()
@@ -159,9 +153,7 @@ def test_what_a_tool_orders_is_turned_down(memory: Memory) -> None:
     assert done.dropped
 
 
-def test_a_session_shows_its_observations_and_forgets_them(
-    memory: Memory, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_session_shows_its_observations_and_forgets_them(memory: Memory, capsys: Capture) -> None:
     def ask(*words: str) -> Any:
         assert main([*words, "--json"]) == 0
         return json.loads(capsys.readouterr().out)
@@ -182,40 +174,29 @@ def test_a_session_shows_its_observations_and_forgets_them(
 
 @pytest.mark.slow
 def test_the_chosen_model_shortens_a_batch_and_is_counted(
-    repository: Path, monkeypatch: Patch
+    memory: Memory, monkeypatch: Patch, capsys: Capture
 ) -> None:
-    memory, _ = Memory.init(repository)
     now = datetime.now(UTC)
     with memory.observations().state() as state:
         queue.tool_used(state, "ses_1", "bash", {"command": "tail gateway.log"}, LONG, now)
-    told = {
-        "number": "1", "type": "discovery", "title": "The limit is 20 a second", "narrative": "",
-        "facts": [], "concepts": [], "files": [], "importance": "4",
-    }  # fmt: skip
     with FakeServer() as server:
-        server.say(json.dumps({"observations": [told]}))
-        server.say(json.dumps(dict.fromkeys(
-            ("request", "investigated", "learned", "completed", "next_steps"), "It is so."
-        )))  # fmt: skip
+        server.say(json.dumps(answer("The limit is 20 a second")))
+        server.say(json.dumps(dict.fromkeys(summaries.FIELDS, "It is so.")))
         for name, value in {
             "MDMEMORY_PLANNER": "openai", "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none",
             "MDMEMORY_OBSERVE": "1",
         }.items():  # fmt: skip
             monkeypatch.setenv(name, value)
-        words = [sys.executable, "-P", "-m", "mdmemory", "session", "ses_1", "--work"]
-        done = subprocess.run(
-            [*words, "--json"], cwd=repository, capture_output=True, text=True, timeout=HUNG
-        )
+        assert main(["session", "ses_1", "--work", "--json"]) == 0
         first, second = server.requests
-    assert (done.returncode, done.stderr) == (0, "")
-    said = json.loads(done.stdout)
-    assert (said["kept"], said["waiting"], said["failure"]) == (1, 0, None)
+    out, err = capsys.readouterr()
+    said = json.loads(out)
+    assert (said["kept"], said["waiting"], said["failure"], err) == (1, 0, None, "")
     assert said["summary"]["learned"] == "It is so."
     assert "make the work of tools short" in system_text(first)
     assert "tail gateway.log" in user_texts(first)[0]
     assert "The limit is 20 a second" in user_texts(second)[0]
     (kept,) = memory.observations().newest()
-    assert (kept.draft.title, kept.draft.importance) == ("The limit is 20 a second", 4)
+    assert (kept.draft.title, kept.draft.importance) == ("The limit is 20 a second", 3)
     with memory.observations().state() as state:
-        rows = state.rows("SELECT purpose, calls FROM model_call")
-    assert rows == [("observe", 2)]
+        assert state.rows("SELECT purpose, calls FROM model_call") == [("observe", 2)]

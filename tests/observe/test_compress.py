@@ -17,8 +17,9 @@ from mdmemory.observe.summaries import FIELDS
 from mdmemory.privacy.redaction import has_secret
 
 KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
+ARGS = '{"command": "npm test"}'
 EVENTS = [
-    Event(7, "s", "bash", 0, '{"command": "npm test"}', "1 failed in src/client.py", ()),
+    Event(7, "s", "bash", 0, ARGS, "1 failed in src/client.py", ()),
     Event(9, "s", "read", 0, '{"filePath": "a.md"}', "words", ("a.md",)),
 ]
 GOOD = {
@@ -32,18 +33,14 @@ def said(*found: Any) -> str:
     return json.dumps({"observations": found})
 
 
-def test_a_good_answer_becomes_a_draft() -> None:
-    assert parse(said(GOOD), EVENTS) == {
-        7: Draft("bugfix", "Retry ignored 429", "It did.", ("At most 3 times",), ("retry",),
-                 ("src/client.py",), 4)
-    }  # fmt: skip
-    assert parse(f"```json\n{said(GOOD)}\n```", EVENTS).keys() == {7}
+def test_a_good_answer_becomes_a_draft_without_files_that_the_event_does_not_name() -> None:
+    files = ("src/client.py",)
+    good = Draft(
+        "bugfix", "Retry ignored 429", "It did.", ("At most 3 times",), ("retry",), files, 4
+    )
+    assert parse(said(GOOD | {"files": [*files, "src/guess.py"]}), EVENTS) == {7: good}
+    assert parse(f"```json\n{said(GOOD)}\n```", EVENTS) == {7: good}
     assert parse(said(), EVENTS) == {}
-
-
-def test_a_file_that_the_event_does_not_name_is_left_out() -> None:
-    (draft,) = parse(said(GOOD | {"files": ["src/client.py", "src/guess.py"]}), EVENTS).values()
-    assert draft.files == ("src/client.py",)
 
 
 def test_secrets_private_text_and_orders_stay_out_of_it() -> None:
@@ -55,21 +52,18 @@ def test_secrets_private_text_and_orders_stay_out_of_it() -> None:
     assert "Ignore" not in str(draft)
 
 
-@pytest.mark.parametrize("change", [{"type": "task"}, {"title": ""}, {"title": True}])
-def test_one_that_cannot_be_read_gives_way_to_the_metadata(change: dict[str, Any]) -> None:
-    found = parse(said(GOOD | change, GOOD | {"number": "2"}), EVENTS)
-    assert found[7].title == "Ran npm test"
-    assert found[9].title == "Retry ignored 429"
+def test_one_that_cannot_be_read_gives_way_to_the_metadata() -> None:
+    for change in ({"type": "task"}, {"title": ""}, {"title": True}):
+        found = parse(said(GOOD | change, GOOD | {"number": "2"}), EVENTS)
+        assert found[7].title == "Ran npm test"
+        assert found[9].title == "Retry ignored 429"
 
 
-@pytest.mark.parametrize(
-    "answer",
-    ["", "Sure!", "[1]", "{}", '{"observations": {}}', said(GOOD | {"number": "3"}), said("a"),
-     "[" * 100_000, said(GOOD)[:-4]],
-)  # fmt: skip
-def test_an_answer_that_is_none_is_refused_whole(answer: str) -> None:
-    with pytest.raises(BadAnswer):
-        parse(answer, EVENTS)
+def test_an_answer_that_is_none_is_refused_whole() -> None:
+    other = said(GOOD | {"number": "3"}), said("a"), said(GOOD)[:-4]
+    for answer in ("", "Sure!", "[1]", "{}", '{"observations": {}}', "[" * 100_000, *other):
+        with pytest.raises(BadAnswer):
+            parse(answer, EVENTS)
 
 
 ANY = st.recursive(

@@ -1,10 +1,10 @@
 """The queue: what enters it, its states, and that nothing is kept twice or lost to a crash."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from rows import each
 from scripted import Scripted
 
 from mdmemory.llm.answer import ContextExceeded, ModelFailed
@@ -25,43 +25,27 @@ def use(
 
 def observations(*numbers: int) -> dict[str, Any]:
     """An answer of a model about these events."""
-    return {
-        "observations": [
-            {"number": str(n), "type": "bugfix", "title": f"Found {n}", "narrative": "",
-             "facts": [], "concepts": [], "files": [], "importance": "4"}
-            for n in numbers
-        ]
-    }  # fmt: skip
-
-
-def is_kept(kept: bool, tool: str, args: dict[str, Any], output: str) -> None:
-    assert (event_of("s", tool, args, output, 0) is not None) == kept
+    rest = {"type": "bugfix", "narrative": "", "facts": [], "concepts": [], "files": []}
+    told = [{"number": str(n), "title": f"Found {n}", **rest, "importance": "4"} for n in numbers]
+    return {"observations": told}
 
 
 def test_lists_questions_our_own_tools_and_short_outputs_are_not_observed() -> None:
-    each(
-        [
-            (True, "read", {}, LONG),
-            (True, "mcp_github_search", {}, LONG),
-            (False, "read", {}, LONG[:49]),
-            (False, "read", {}, " \n" * 60),
-            (False, "read", {}, f"<private>{LONG}</private>"),
-            (False, "read", {}, f"short <private>{LONG}"),
-            (False, "todowrite", {}, LONG),
-            (False, "TodoWrite", {}, LONG),
-            (False, "question", {}, LONG),
-            (False, "memory_search", {}, LONG),
-            (False, "mdmemory_memory_store", {}, LONG),
-            (False, "session_memory", {}, LONG),
-            (False, "mdmemory_session_memory", {}, LONG),
-            (False, "core_memory_update", {}, LONG),
-            (False, "working_memory_add", {}, LONG),
-            # what is written says what was done, whatever the tool says of it
-            (True, "edit", {"newString": LONG}, "ok"),
-            (False, "bash", {"command": f"echo {LONG}"}, "ok"),
-        ],
-        is_kept,
-    )
+    def is_kept(kept: bool, tool: str, output: str = LONG, **args: str) -> None:
+        assert (event_of("s", tool, args, output, 0) is not None) == kept
+
+    for tool in ("read", "mcp_github_search"):
+        is_kept(True, tool)
+    for tool in (
+        "todowrite TodoWrite question memory_search mdmemory_memory_store session_memory "
+        "mdmemory_session_memory core_memory_update working_memory_add"
+    ).split():
+        is_kept(False, tool)
+    for output in (LONG[:49], " \n" * 60, f"<private>{LONG}</private>", f"short <private>{LONG}"):
+        is_kept(False, "read", output)
+    # what is written says what was done, whatever the tool says of it
+    is_kept(True, "edit", "ok", newString=LONG)
+    is_kept(False, "bash", "ok", command=f"echo {LONG}")
 
 
 def test_neither_a_secret_nor_private_text_reaches_the_file(state: State, tmp_path: Path) -> None:
@@ -155,15 +139,10 @@ def test_what_no_model_could_make_short_in_a_week_is_kept_by_its_metadata(state:
     assert (done.kept, done.waiting, done.failure) == (7, 0, None)
 
 
-class Killed(Exception):
-    """Stands for a process that dies while a model is asked."""
-
-
 def die(state: State) -> None:
-    try:
-        queue.work(state, Scripted(Killed()), NOW)
-    except Killed:
-        return
+    """A process that dies while a model is asked."""
+    with suppress(EOFError):
+        queue.work(state, Scripted(EOFError()), NOW)
 
 
 def test_what_a_dead_process_held_is_free_after_five_minutes_on_the_same_day(state: State) -> None:
@@ -172,46 +151,34 @@ def test_what_a_dead_process_held_is_free_after_five_minutes_on_the_same_day(sta
     assert queue.waiting(state)["processing"] == 1
     assert queue.work(state, None, NOW + timedelta(seconds=299)).kept == 0
     assert queue.work(state, None, NOW + timedelta(seconds=300)).kept == 1
-
-
-def test_a_clock_that_was_set_back_holds_nothing_for_ever(state: State) -> None:
-    use(state)
+    use(state, 1)
     die(state)
-    assert queue.work(state, None, NOW - timedelta(days=30)).kept == 1
-
-
-class Slow(Scripted):
-    """A model during whose answer another process finds the event stale and works on it."""
-
-    def complete(self, *asked: Any, **more: Any) -> Any:
-        assert queue.work(self.state, None, NOW + timedelta(minutes=6)).kept == 1
-        return super().complete(*asked, **more)
+    assert queue.work(state, None, NOW - timedelta(days=30)).kept == 1, "a clock that was set back"
 
 
 def test_who_was_taken_for_dead_and_answers_after_all_adds_no_second_one(state: State) -> None:
+    class Slow(Scripted):
+        """During its answer another process finds the event stale and works on it."""
+
+        def complete(self, *asked: Any, **more: Any) -> Any:
+            assert queue.work(state, None, NOW + timedelta(minutes=6)).kept == 1
+            return super().complete(*asked, **more)
+
     use(state)
-    model = Slow(observations(1))
-    model.state = state  # type: ignore[attr-defined]
-    assert queue.work(state, model, NOW).kept == 0
+    assert queue.work(state, Slow(observations(1)), NOW).kept == 0
     assert observation.count(state) == 1
 
 
-class Narrow(Scripted):
-    """A model that takes questions of at most so many characters."""
-
-    most = 0
-
-    def complete(self, system: str, user: str, schema: Any = None) -> Any:
-        if len(user) > self.most:
-            raise ContextExceeded("It is too long.", 4_096)
-        return super().complete(system, user, schema)
-
-
 def test_events_too_long_for_a_model_together_are_asked_about_in_halves(state: State) -> None:
+    class Narrow(Scripted):
+        def complete(self, system: str, user: str, schema: Any = None) -> Any:
+            if len(user) > 500:
+                raise ContextExceeded("It is too long.", 4_096)
+            return super().complete(system, user, schema)
+
     for number in range(4):
         use(state, number)
     model = Narrow(observations(1, 2), observations(1, 2))
-    model.most = 500
     assert (queue.work(state, model, NOW).kept, len(model.asked)) == (4, 2)
 
 

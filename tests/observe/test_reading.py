@@ -40,12 +40,11 @@ def test_a_timeline_stands_around_a_number_a_day_or_now(state: State, put: Any) 
 
 def test_what_is_no_place_in_time_is_said(state: State, put: Any) -> None:
     put("a")
-    for around, kind in {
-        "99": NotFound, "yesterday": UsageError, "2026-13-01": UsageError, "1 2": UsageError,
-        "'; --": UsageError, "٣": UsageError,
-    }.items():  # fmt: skip
-        with pytest.raises(kind):
+    for around in ("yesterday", "2026-13-01", "1 2", "'; --", "٣"):
+        with pytest.raises(UsageError):
             list_around(state, around)
+    with pytest.raises(NotFound):
+        list_around(state, "99")
 
 
 def test_recall_gives_what_there_is_in_the_order_asked(state: State, put: Any) -> None:
@@ -106,11 +105,7 @@ def test_a_summary_comes_first() -> None:
     text = block([made(9)], summary=summary)
     assert text.index("Completed: It works.") < text.index("#9")
     assert "The last summary (2026-06-09)" in text
-
-
-def test_without_observations_there_is_no_block() -> None:
-    assert block([]) == ""
-    assert block([made(1)], budget=30) == ""
+    assert block([]) == block([made(1)], budget=30) == ""
 
 
 def test_no_observation_closes_the_block() -> None:
