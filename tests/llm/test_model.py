@@ -35,10 +35,14 @@ from mdmemory.store.project import Project
 from mdmemory.store.state import State, Usage
 
 Meter = Callable[..., Metered]
+Patch = pytest.MonkeyPatch
 Begin = Callable[..., OpenCodeModel]
 KEY = "sk-proj-aVerySecretKeyThatMustNeverBeSeen0123"
 TEXT = "what the user said in confidence"
 DAY = "2026-06-01"
+
+
+TOO_LONG = "prompt is too long: 9000 tokens > 8000 maximum"
 
 
 @pytest.fixture
@@ -55,6 +59,13 @@ def openai(server: FakeServer, tmp_path: Path, pauses: list[float]) -> OpenAIMod
 
 def project(folder: Path, **environment: str) -> Project:
     return Project(folder, folder / "notes", load_settings(environment))
+
+
+def chosen_model(folder: Path, purpose: str, **environment: str) -> Metered:
+    environment = {"MDMEMORY_PLANNER": "openai", **environment}
+    chosen = choose.model(purpose, project(folder, **environment), DAY, environment)
+    assert chosen is not None
+    return chosen
 
 
 # --- nothing is sent unasked -------------------------------------------------------------------
@@ -98,26 +109,20 @@ def test_extraction_can_be_off_while_compaction_has_a_model(tmp_path: Path) -> N
     assert choose.model("compact", asks, DAY, environment) is not None
 
 
-@pytest.mark.parametrize(
-    ("environment", "purpose", "name"),
-    [
-        ({}, "extract", "gpt-5-mini"),
-        ({"MEMORY_EXTRACT_MODEL": "openai/gpt-x"}, "extract", "gpt-x"),
-        ({"MEMORY_EXTRACT_MODEL": "gpt-x"}, "compact", "gpt-x"),
-        ({"MEMORY_EXTRACT_MODEL": "gpt-x", "MEMORY_COMPACT_MODEL": "big"}, "compact", "big"),
-        ({"MEMORY_COMPACT_MODEL": "big"}, "extract", "gpt-5-mini"),
-        ({"MEMORY_EXTRACT_MODEL": "openai/openai/gpt-x"}, "extract", "openai/gpt-x"),
-        ({"MDMEMORY_VERIFY_MODEL": "small"}, "verify", "small"),
-        ({"MEMORY_EXTRACT_MODEL": "gpt-x"}, "verify", "gpt-x"),
-    ],
-)
-def test_models_are_named_with_or_without_their_provider(
-    environment: dict[str, str], purpose: str, name: str, tmp_path: Path
-) -> None:
-    environment = {"MDMEMORY_PLANNER": "openai", **environment}
-    chosen = choose.model(purpose, project(tmp_path, **environment), DAY, environment)
-    assert chosen is not None
-    assert chosen.name == name
+def test_models_are_named_with_or_without_their_provider(tmp_path: Path) -> None:
+    extract, compact, verify = "MEMORY_EXTRACT", "MEMORY_COMPACT", "MDMEMORY_VERIFY"
+    for purpose, models, name in (
+        ("extract", {}, "gpt-5-mini"),
+        ("extract", {extract: "openai/gpt-x"}, "gpt-x"),
+        ("compact", {extract: "gpt-x"}, "gpt-x"),
+        ("compact", {extract: "gpt-x", compact: "big"}, "big"),
+        ("extract", {compact: "big"}, "gpt-5-mini"),
+        ("extract", {extract: "openai/openai/gpt-x"}, "openai/gpt-x"),
+        ("verify", {verify: "small"}, "small"),
+        ("verify", {extract: "gpt-x"}, "gpt-x"),
+    ):
+        named = {f"{key}_MODEL": model for key, model in models.items()}
+        assert chosen_model(tmp_path, purpose, **named).name == name
 
 
 def test_a_person_may_choose_another_model_to_read_again_what_one_proposes(tmp_path: Path) -> None:
@@ -132,11 +137,8 @@ def test_a_person_may_choose_another_model_to_read_again_what_one_proposes(tmp_p
 
 
 def test_the_chosen_model_answers_and_is_counted(server: FakeServer, tmp_path: Path) -> None:
-    environment = {
-        "MDMEMORY_PLANNER": "openai", "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY,
-    }  # fmt: skip
-    chosen = choose.model("extract", project(tmp_path, **environment), DAY, environment)
-    assert chosen is not None
+    address = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY}
+    chosen = chosen_model(tmp_path, "extract", **address)
     server.say("yes")
     text = "token: ghp_0123456789abcdefghijABCDEFGHIJ012345"
     assert chosen.complete("system", text).text == "yes"
@@ -248,7 +250,7 @@ def test_a_lock_that_was_not_got_or_failed_inside_leaves_no_mark(tmp_path: Path)
 
 
 def test_status_says_where_text_goes_and_what_it_cost_but_no_key(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    repository: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", str(repository), "--shared"]) == 0
     monkeypatch.chdir(repository)
@@ -287,13 +289,11 @@ def test_the_openai_planner_sends_two_messages_and_gives_text_and_cost(
     assert openai.complete("Be brief.", TEXT) == Answer("An answer.", 100, 10)
     (request,) = server.requests
     assert request["model"] == "gpt-5-mini"
-    assert request["messages"] == [
-        {"role": "system", "content": "Be brief."}, {"role": "user", "content": TEXT},
-    ]  # fmt: skip
-    assert set(request) == {
-        "model", "messages", "max_completion_tokens", "reasoning_effort", "stream",
-        "stream_options",
-    }  # fmt: skip
+    said = [("system", "Be brief."), ("user", TEXT)]
+    assert request["messages"] == [{"role": role, "content": text} for role, text in said]
+    assert " ".join(sorted(request)) == (
+        "max_completion_tokens messages model reasoning_effort stream stream_options"
+    )
     assert server.script.keys == [f"Bearer {KEY}"]
     assert openai.sends_to in server.url
 
@@ -309,17 +309,12 @@ def test_an_object_is_asked_for_by_its_schema(openai: OpenAIModel, server: FakeS
     assert wanted == {"name": "answer", "strict": True, "schema": schemas.PLAN}
 
 
-@pytest.mark.parametrize(
-    ("known", "asked"),
-    [
-        ({"json_schema"}, ["json_schema"]),
-        ({"json_object"}, ["json_schema", "json_object"]),
-        (set(), ["json_schema", "json_object", "none"]),
-    ],
-)
+@pytest.mark.parametrize("known", [{"json_schema"}, {"json_object"}, set()])
 def test_what_an_endpoint_understands_is_found_out_once(
-    known: set[str], asked: list[str], openai: OpenAIModel, server: FakeServer
+    known: set[str], openai: OpenAIModel, server: FakeServer
 ) -> None:
+    tried = ["json_schema", "json_object", "none"]
+    asked = tried[: next((at for at, form in enumerate(tried, 1) if form in known), 3)]
     server.script.forms = frozenset(known)
     openai.complete("s", "u", schemas.PLAN)
     assert forms(server) == asked
@@ -404,11 +399,11 @@ def test_a_refusal_is_one_sentence_after_the_right_number_of_tries(
     assert TEXT not in told
 
 
-@pytest.mark.parametrize("status", [429, 500, 0])
-def test_a_second_try_may_succeed(status: int, openai: OpenAIModel, server: FakeServer) -> None:
-    server.misbehave(status=status)
-    server.say("At last.")
-    assert openai.complete("s", "u").text == "At last."
+def test_a_second_try_may_succeed(openai: OpenAIModel, server: FakeServer) -> None:
+    for status in (429, 500, 0):
+        server.misbehave(status=status)
+        server.say("At last.")
+        assert openai.complete("s", "u").text == "At last."
 
 
 def test_a_pause_that_the_server_names_is_kept_unless_it_is_long(
@@ -448,19 +443,15 @@ def test_an_answer_that_is_none_is_one_sentence(
         openai.complete("s", "u")
 
 
-@pytest.mark.parametrize(
-    "how",
-    seldom(
-        [
-            {"delay": HUNG},
-            {"drip": 0.1},
-            {"headers_drip": 0.1},
-            {"status": 401, "headers_drip": 0.1},
-        ],
-        4,
-    ),
-    ids=["hangs", "drips", "drips headers", "drips the headers of an error"],
-)
+HANGS = [
+    {"delay": HUNG},
+    {"drip": 0.1},
+    {"headers_drip": 0.1},
+    {"status": 401, "headers_drip": 0.1},
+]
+
+
+@pytest.mark.parametrize("how", seldom(HANGS, 4), ids=str)
 def test_a_server_that_hangs_or_drips_is_left_in_time(
     how: dict[str, Any], server: FakeServer, tmp_path: Path
 ) -> None:
@@ -602,38 +593,35 @@ def test_the_opencode_planner_runs_an_agent_without_tools_and_tidies_up(
     assert "{file:" not in told
 
 
-@pytest.mark.slow
-def test_a_client_that_hangs_is_killed_with_its_children(
-    client: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mdmemory.llm.opencode_run.START", 0.0)
+def ask_one_that_hangs(client: Begin, folder: Path, **child: bool) -> int:
+    """Ask a client that hangs with a child that does; the number of the child."""
+    words = f"['sleep', '{HUNG}'], start_new_session={child.get('leaves', False)}"
     script = (
-        "    import subprocess\n"
-        "    child = subprocess.Popen(['sleep', '300'])\n"
-        f"    open({str(tmp_path / 'child')!r}, 'w').write(str(child.pid))\n"
-        "    sys.stdout.flush(); time.sleep(300)"
+        f"    import subprocess\n    child = subprocess.Popen({words})\n"
+        f"    open({str(folder / 'child')!r}, 'w').write(str(child.pid))\n"
+        f"    sys.stdout.flush(); time.sleep({HUNG})"
     )
     with pytest.raises(ModelFailed, match="gave no answer within 3 s"):
         client(EVENTS[0], script=script, timeout=3).complete("s", TEXT)
-    assert not is_alive(int((tmp_path / "child").read_text()))
+    return int((folder / "child").read_text())
+
+
+@pytest.mark.slow
+def test_a_client_that_hangs_is_killed_with_its_children(
+    client: Begin, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    monkeypatch.setattr("mdmemory.llm.opencode_run.START", 0.0)
+    assert not is_alive(ask_one_that_hangs(client, tmp_path))
     assert calls(tmp_path)[-1][0][:3] == ["session", "delete", "ses_1"]
 
 
 @pytest.mark.slow
 def test_a_client_whose_child_left_its_group_is_not_waited_for(
-    client: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: Begin, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr("mdmemory.llm.opencode_run.START", 0.0)
     monkeypatch.setattr("mdmemory.llm.opencode_run._DYING", 0.1)
-    script = (
-        "    import subprocess\n"
-        f"    child = subprocess.Popen(['sleep', '{HUNG}'], start_new_session=True)\n"
-        f"    open({str(tmp_path / 'child')!r}, 'w').write(str(child.pid))\n"
-        f"    sys.stdout.flush(); time.sleep({HUNG})"
-    )
-    with pytest.raises(ModelFailed, match="gave no answer within 3 s"):
-        client(EVENTS[0], script=script, timeout=3).complete("s", TEXT)
-    child = int((tmp_path / "child").read_text())
+    child = ask_one_that_hangs(client, tmp_path, leaves=True)
     os.kill(child, signal.SIGKILL)  # it was there, and held our pipe open
 
 
@@ -652,24 +640,24 @@ def is_alive(process: int) -> bool:
     return True
 
 
+def error(name: str, **data: object) -> list[object]:
+    return [{"type": "error", "error": {"name": name, "data": data}}]
+
+
 @pytest.mark.parametrize(
     ("events", "words"),
     [
         ([], "empty answer"),
         (["not an event", [1], None], "empty answer"),
         ([EVENTS[0], {"type": "text", "part": {"type": "text", "text": " "}}], "empty answer"),
-        ([{"type": "error", "error": {"name": "APIError", "data": {
-            "statusCode": 401, "message": f"{KEY} {TEXT}"}}}], r"\(error 401\)"),
-        ([{"type": "error", "error": {"name": "UnknownError", "data": {"message": TEXT}}}],
-         r"\(error UnknownError\)"),
+        (error("APIError", statusCode=401, message=f"{KEY} {TEXT}"), r"\(error 401\)"),
+        (error("UnknownError", message=TEXT), r"\(error UnknownError\)"),
         ([{"type": "error", "error": TEXT}], r"\(error unnamed\)"),
         ([{"type": "error", "error": {"name": TEXT}}], r"\(error unnamed\)"),
         ([{"part": {"type": "step-finish", "reason": "length"}}], "length limit"),
-        ([{"type": "error", "error": {"name": "APIError", "data": {
-            "statusCode": 400, "message": "prompt is too long: 9000 tokens > 8000 maximum"}}}],
-         "takes 8000 tokens"),
+        (error("APIError", statusCode=400, message=TOO_LONG), "takes 8000 tokens"),
     ],
-)  # fmt: skip
+)
 def test_what_a_client_fails_with_is_one_sentence(
     events: list[object], words: str, client: Begin
 ) -> None:
@@ -712,7 +700,7 @@ def executable(path: Path) -> Path:
     return path
 
 
-def test_the_project_supplies_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_project_supplies_no_program(tmp_path: Path, monkeypatch: Patch) -> None:
     here = tmp_path / "project"
     executable(here / "bin" / "opencode")
     executable(here / "opencode")
@@ -740,36 +728,31 @@ def test_a_command_is_absolute_or_a_name(tmp_path: Path) -> None:
 
 
 def test_the_opencode_planner_is_chosen_with_the_persons_own_model(tmp_path: Path) -> None:
-    (tmp_path / "project").mkdir()
+    here = tmp_path / "project"
+    here.mkdir()
     program = executable(tmp_path / "usr" / "opencode")
     environment = {"MDMEMORY_PLANNER": "opencode", "PATH": str(program.parent)}
-    asks = project(tmp_path / "project", **environment)
-    chosen = choose.model("extract", asks, DAY, environment)
-    assert chosen is not None
+    chosen = chosen_model(here, "extract", **environment)
     assert (chosen.kind, chosen.name) == ("opencode", "the default of opencode")
-    assert choose.sends_to(asks.settings) == chosen.sends_to == "OpenCode's default provider"
+    told = choose.sends_to(project(here, **environment).settings)
+    assert told == chosen.sends_to == "OpenCode's default provider"
     environment["MEMORY_EXTRACT_MODEL"] = "anthropic/claude"
-    asks = project(tmp_path / "project", **environment)
-    chosen = choose.model("compact", asks, DAY, environment)
-    assert chosen is not None
-    assert choose.sends_to(asks.settings) == chosen.sends_to == "OpenCode's provider anthropic"
-    environment["MEMORY_EXTRACT_MODEL"] = "claude"
+    told = choose.sends_to(project(here, **environment).settings)
+    assert told == chosen_model(here, "compact", **environment).sends_to
+    assert told == "OpenCode's provider anthropic"
     with pytest.raises(BadSetting, match="has no provider"):
-        choose.model("extract", project(tmp_path / "project", **environment), DAY, environment)
+        chosen_model(here, "extract", **{**environment, "MEMORY_EXTRACT_MODEL": "claude"})
 
 
 # --- schemas -----------------------------------------------------------------------------------
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(schema, dict):
-        if schema.get("type") == "object":
-            yield schema
-        for inner in schema.values():
-            yield from objects(inner)
-    elif isinstance(schema, list):
-        for inner in schema:
-            yield from objects(inner)
+    if isinstance(schema, dict) and schema.get("type") == "object":
+        yield schema
+    inner = schema.values() if isinstance(schema, dict) else schema
+    for each in inner if isinstance(schema, dict | list) else ():
+        yield from objects(each)
 
 
 @pytest.mark.parametrize("schema", [schemas.CANDIDATES, schemas.PLAN])
@@ -785,14 +768,14 @@ def test_schemas_are_fit_for_strict_endpoints(schema: dict[str, Any]) -> None:
 
 def test_what_the_schema_of_a_plan_allows_is_read_as_a_plan() -> None:
     variants: Any = schemas.PLAN["properties"]
-    ops = []
-    for variant in variants["ops"]["items"]["anyOf"]:
-        values: dict[str, Any] = {"string": "x", "array": ["a.md", "b.md"]}
-        op = {
-            key: inner["enum"][0] if "enum" in inner else values[inner["type"]]
+    values: dict[str, Any] = {"string": "x", "array": ["a.md", "b.md"]}
+    ops = [
+        {
+            key: inner.get("enum", [values[inner["type"]]])[0]
             for key, inner in variant["properties"].items()
         }
-        ops.append(op)
+        for variant in variants["ops"]["items"]["anyOf"]
+    ]
     assert [op["op"] for op in ops] == ["merge", "rewrite", "delete", "flag"]
     assert len(parse(json.dumps({"ops": ops})).ops) == 4
 
