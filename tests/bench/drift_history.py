@@ -179,19 +179,17 @@ class MadeUp:
 
     def _change(self) -> None:
         happens = {
-            self._edited: 34, self._inserted: 20, self._deleted: 7, self._grown: 9,
+            lambda: self._edit(self.tree[self._path()]): 34,
+            self._inserted: 20, self._deleted: 7, self._grown: 9,
             self._moved_inside: 5, self._moved_between: 5, self._renamed: 5,
             self._folder_renamed: 1, self._reformatted: 5, self._vendored: 2, self._twinned: 2,
-            self._file_deleted: 1, self._new_file: 2, self._renamed_and_edited: 2,
+            self._file_deleted: 1, self._new_file: 2, lambda: self._renamed(2): 2,
         }  # fmt: skip
         self._random.choices([*happens], [*happens.values()])[0]()
 
     def _path(self) -> str:
         own = [path for path in sorted(self.tree) if not path.startswith("vendor/")]
         return self._random.choice(own)
-
-    def _edited(self) -> None:
-        self._edit(self.tree[self._path()])
 
     def _edit(self, source: Source) -> None:
         row = self._random.choice(source.rows())
@@ -242,16 +240,10 @@ class MadeUp:
                 source.language, [block, self._block(source.language)], source.style
             )
 
-    def _renamed(self) -> None:
-        path = self._path()
-        source = self.tree.pop(path)
+    def _renamed(self, edits: int = 0) -> None:
+        source = self.tree.pop(self._path())
         self.tree[self._free(source.language)] = source
-
-    def _renamed_and_edited(self) -> None:
-        path = self._path()
-        source = self.tree.pop(path)
-        self.tree[self._free(source.language)] = source
-        for _ in range(2):
+        for _ in range(edits):
             self._edit(source)
 
     def _folder_renamed(self) -> None:

@@ -10,6 +10,7 @@ import argparse
 import json
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -21,13 +22,24 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench import plain
-from bench.speed.measure import Cost, FailedError, Starter, Step, Talking, of_process, peak_of
+from bench.speed.measure import (
+    Cost,
+    FailedError,
+    Starter,
+    Step,
+    Talking,
+    inside,
+    of_process,
+    peak_of,
+    started,
+)
 from bench.speed.serving import HELLO, Server
 from bench.speed.world import World, clean_environment, forget, git
 
 HERE = Path(__file__).parents[2] / ".bench-peers"
 QMD, BUN = "@tobilu/qmd", "bun"
 HYPERMNESIC = "hypermnesic"
+CLIENT = {**HELLO, "clientInfo": {"name": "bench", "version": "1"}}
 LIMIT = 600.0  # seconds of one command of a peer
 RUNS, WARM = 3, 30
 ROWS = (
@@ -113,12 +125,8 @@ def ours(world: World, env: dict[str, str]) -> Iterator[tuple[str, Cost]]:
     yield "search, cold", best(lambda: world.ours("search", world.question))
     server = Server(world, env)
     server.ask("initialize", **HELLO)
-    yield (
-        "search, warm",
-        often(
-            lambda: server.talking.step(lambda: server.call("memory_search", query=world.question))
-        ),
-    )
+    find = lambda: server.call("memory_search", query=world.question)  # noqa: E731
+    yield "search, warm", often(lambda: server.talking.step(find))
     server.talking.end()
     words = ("--type", "project", "--description", "The tea of the team is green", "With milk.")
     yield "writing one note", best(lambda: world.ours("add", world.name(), *words))
@@ -149,19 +157,12 @@ def qmd(world: World, env: dict[str, str]) -> Iterator[tuple[str, Cost]]:
         message = {"jsonrpc": "2.0", "id": next(turn), "method": method, "params": params}
         return talking.ask(message)
 
-    hello = {**HELLO, "clientInfo": {"name": "bench", "version": "1"}}
-    ask("initialize", **hello)
+    ask("initialize", **CLIENT)
     tools = ask("tools/list")
     assert isinstance(tools, dict)
     named = next(each["name"] for each in tools["tools"] if each["name"] in ("search", "query"))
-    yield (
-        "search, warm",
-        often(
-            lambda: talking.step(
-                lambda: ask("tools/call", name=named, arguments={"query": world.question})
-            )
-        ),
-    )
+    find = lambda: ask("tools/call", name=named, arguments={"query": world.question})  # noqa: E731
+    yield "search, warm", often(lambda: talking.step(find))
     talking.end()
     yield "start", best(lambda: run("--help"))
     greet = lambda: Talking([program, "mcp"], world.project, env)  # noqa: E731
@@ -212,20 +213,14 @@ def hypermnesic(world: World, env: dict[str, str]) -> Iterator[tuple[str, Cost]]
 
 def floors(world: World, env: dict[str, str]) -> Iterator[tuple[str, Cost]]:
     """Plain git, and a plain full-text table of the same notes."""
-    import sqlite3
-
     yield "first index", best(world.floors["plain table"])
     yield "no change", best(lambda: world.starter.run(world.project, "git", "status", "--short"))
     words = (sys.executable, "-c", "import sqlite3")
     yield "search, cold", best(lambda: world.starter.run(world.project, *words))
     database = sqlite3.connect(":memory:")
     plain.fill(database, world.texts.items())
-    from bench.speed.measure import inside
-
-    yield (
-        "search, warm",
-        often(inside(lambda: plain.look(database, plain.terms(world.question), 6))),
-    )
+    find = inside(lambda: plain.look(database, plain.terms(world.question), 6))
+    yield "search, warm", often(find)
     yield "writing one note", best(world.floors["git add + commit"])
     yield "start", best(world.floors["bare Python"])
 
@@ -268,14 +263,13 @@ def often(step: Step) -> Cost:
 
 def _greeted(start: Callable[[], Talking]) -> Cost:
     """A server from nothing to its first answer."""
-    began = time.perf_counter()
-    talking = start()
-    hello = {**HELLO, "clientInfo": {"name": "bench", "version": "1"}}
-    talking.ask({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello})
-    wall = time.perf_counter() - began
-    cost = Cost(of_process(talking.pid), wall, peak_of(talking.pid))
-    talking.end()
-    return cost
+
+    def begin() -> Talking:
+        talking = start()
+        talking.ask({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": CLIENT})
+        return talking
+
+    return started(begin)
 
 
 def _listening(program: str, database: Path, folder: Path, env: dict[str, str]) -> Cost:

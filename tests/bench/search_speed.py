@@ -2,7 +2,7 @@
 
 What a command costs is told by run.py; here is what no command shows. Seconds of CPU against fixed
 targets, a plain full-text table of the same notes in the same run, and known notes looked for among
-all others; `--large` adds 100,000 notes. Exits 1 when a target is missed by more than 25 %, or a
+all others. Exits 1 when a target is missed by more than 25 %, or a
 known note is not among the first five.
 """
 
@@ -32,14 +32,11 @@ from mdmemory.search.project import FILE, Search
 from mdmemory.search.results import Found
 from mdmemory.search.sqlite import SQLite
 
-LARGE = 100_000
 MARGIN = 1.25
 SETTLE = 2.2  # seconds; younger files are read again
 QUESTIONS = 200
 KNOWN = 50
 DEPTH = 5
-WARM = ("warm search, p50", "warm search, p95")
-FLOOR = ("plain table, p50", "plain table, p95")
 VECTORS, DIMENSIONS = 10_000, 1536
 STORE = "notes/memory"
 
@@ -63,11 +60,8 @@ class Result:
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", default="1000,10000", help="numbers of notes, by commas")
-    options.add_argument("--large", action="store_true", help=f"{LARGE:,} notes, too: minutes")
-    chosen = options.parse_args()
-    sizes = [*map(int, chosen.sizes.split(",")), *([LARGE] if chosen.large else [])]
     missed = 0
-    for size in sizes:
+    for size in map(int, options.parse_args().sizes.split(",")):
         with tempfile.TemporaryDirectory(prefix="mdmemory-bench-") as name:
             os.environ |= {"HOME": name, "GIT_CONFIG_GLOBAL": "/dev/null"}
             for result in measured(Path(name) / "project", size):
@@ -86,7 +80,10 @@ def show(size: int, result: Result) -> None:
 def measured(root: Path, size: int) -> Iterator[Result]:
     """All figures of one store; of a very large one those of the database alone."""
     notes = many_notes.notes(size)
-    new_project(root, notes)
+    root.mkdir(parents=True)
+    Memory.init(root)
+    for file, text in notes.items():
+        (root / STORE / file).write_text(text, encoding="utf-8")
     many = size > 10_000
     memory = Memory.open(root)
     memory.index()  # the notes are judged before, so that the database alone is measured
@@ -102,8 +99,12 @@ def measured(root: Path, size: int) -> Iterator[Result]:
     share = sum(f.stat().st_size for f in files) / notes_size
     yield Result("database / notes", share, 2 if size >= 10_000 else None, "")
     queries = [question(text) for text in random.Random(SEED).sample([*notes.values()], QUESTIONS)]
-    yield from warm(memory, queries, 60 if many else 10)
-    yield from floor(notes, queries)
+    with asking(memory) as ask:
+        yield from often("warm search", ask, queries, 60 if many else 10)
+    with closing(sqlite3.connect(":memory:")) as table:
+        plain.fill(table, notes.items())
+        look = lambda query: plain.look(table, plain.terms(query), DEPTH)  # noqa: E731
+        yield from often("plain table", look, queries)
     for what, query in (("name", by_name), ("description", described)):
         yield known(memory, notes, what, query, None if many else 0)
 
@@ -116,28 +117,15 @@ def asking(memory: Memory) -> Iterator[Callable[[str], Found]]:
         yield lambda query: answer_query(database, query, source="memory", k=DEPTH, today=today)
 
 
-def warm(memory: Memory, queries: list[str], target: float) -> Iterator[Result]:
+def often(
+    what: str, ask: Callable[[str], object], queries: list[str], target: float | None = None
+) -> Iterator[Result]:
     """The median of many questions, without the look at the folder before each."""
-    with asking(memory) as ask:
-        every = milliseconds(ask, queries)
-    yield Result(WARM[0], statistics.median(every), target, "ms")
-    yield Result(WARM[1], statistics.quantiles(every, n=20)[-1], None, "ms")
-
-
-def floor(notes: dict[str, str], queries: list[str]) -> Iterator[Result]:
-    """The same questions to a plain full-text table of the same notes."""
-    with closing(sqlite3.connect(":memory:")) as database:
-        plain.fill(database, notes.items())
-        every = milliseconds(lambda q: plain.look(database, plain.terms(q), DEPTH), queries)
-    yield Result(FLOOR[0], statistics.median(every), None, "ms")
-    yield Result(FLOOR[1], statistics.quantiles(every, n=20)[-1], None, "ms")
-
-
-def milliseconds(ask: Callable[[str], object], queries: list[str]) -> list[float]:
-    """What each question costs, after some that nobody counts."""
-    for query in queries[:5]:
+    for query in queries[:5]:  # which nobody counts
         ask(query)
-    return [cpu(lambda q=query: ask(q)) * 1000 for query in queries]  # type: ignore[misc]
+    every = [cpu(lambda q=query: ask(q)) * 1000 for query in queries]  # type: ignore[misc]
+    yield Result(f"{what}, p50", statistics.median(every), target, "ms")
+    yield Result(f"{what}, p95", statistics.quantiles(every, n=20)[-1], None, "ms")
 
 
 def known(
@@ -168,13 +156,6 @@ def nearest() -> Result:
         floor, cost = cpu(lambda: rows @ asked), cpu(lambda: space.nearest(data, 60))
         best = [min(best[0], floor), min(best[1], cost)]
     return Result("nearest vectors / one product", best[1] / best[0], 1.5, "")
-
-
-def new_project(root: Path, notes: dict[str, str]) -> None:
-    root.mkdir(parents=True)
-    Memory.init(root)
-    for file, text in notes.items():
-        (root / STORE / file).write_text(text, encoding="utf-8")
 
 
 def cpu(step: Callable[[], object]) -> float:

@@ -83,14 +83,7 @@ READING = {
 def reading(table: Table, world: World) -> None:
     """Commands that change nothing."""
     for what, words in READING.items():
-
-        def step(words: tuple[str, ...] = words) -> Cost:
-            given = {"name": world.known, "question": world.question}
-            # doctor ends with 1 where it finds notes that seem to hold secrets, as some here do
-            codes = (0, 1) if words[0] == "doctor" else (0,)
-            return world.ours(*(word.format(**given) for word in words), codes=codes)
-
-        table.row(what, world.size, step, floors=world.floors, rounds=4)
+        table.row(what, world.size, world.step(*words), floors=world.floors, rounds=4)
 
 
 def writing(table: Table, world: World) -> None:
@@ -99,49 +92,29 @@ def writing(table: Table, world: World) -> None:
     # a made-up text may look like a secret, and such a note is on hold
     free = [each for each in sorted(world.files)[1::4] if not is_secret(world.texts[each])]
     taken = iter(each.removesuffix(".md") for each in free)
-    if not any(map(table.wants, WRITING)):
-        return
-    world.settle()
-
-    def add() -> Cost:
-        return world.add()
 
     def said() -> Cost:
         return world.ours("add", f"The {world.name()} service listens on port {8000 + next(turn)}.")
 
-    def edit() -> Cost:
-        return world.ours("edit", world.known, f"Version {next(turn)} of this text.")
-
-    def rename() -> Cost:
-        return world.ours("rename", next(taken), f"renamed-{next(turn)}")
-
-    def undo() -> Cost:
-        return world.ours("undo", "--yes")
-
-    def sync() -> Cost:
-        return world.ours("sync")
-
+    sync = world.step("sync")
     steps = {
-        "add NAME": add,
+        "add NAME": world.add,
         "add TEXT": said,
-        "edit": edit,
-        "rename": rename,
+        "edit": lambda: world.ours("edit", world.known, f"Version {next(turn)} of this text."),
+        "rename": lambda: world.ours("rename", next(taken), f"renamed-{next(turn)}"),
         "forget": lambda: world.ours("forget", next(taken)),
-        "undo": undo,
+        "undo": world.step("undo", "--yes"),
         "compaction of 10 notes": lambda: compaction(world),
         "sync of one changed note": sync,
     }
+    if not any(map(table.wants, steps)):
+        return
+    world.settle()
     if table.wants("sync of one changed note"):
         world.follow_a_remote()
     for what, step in steps.items():
         before = (lambda: append(world.store, world.ten[:1])) if step is sync else lambda: None
         table.row(what, size, step, floors=floors, before=before, rounds=5)
-
-
-WRITING = (
-    *("add NAME", "add TEXT", "edit", "rename", "forget", "undo", "compaction of 10 notes"),
-    "sync of one changed note",
-)
 
 
 def compaction(world: World) -> Cost:

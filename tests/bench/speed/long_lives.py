@@ -5,7 +5,7 @@ notes. Each stands beside the same command in a young store, or beside a cold se
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench.speed.measure import Cost, Starter, Step
+from bench.speed.measure import Starter, Step
 from bench.speed.rows import Table
 from bench.speed.world import STORE, World, git, notes
 
@@ -23,7 +23,7 @@ def history(table: Table, folder: Path, starter: Starter) -> None:
     """Stores of 100 and 10,000 commits, and one of 100 within 50,000 others."""
     names = [
         f"{which}: {what}" for which in ("10,000 commits", "50,000 foreign commits")
-        for what in (*_commands(None), "undo", "add NAME")
+        for what in COMMANDS
     ]  # fmt: skip
     if not table.wants(*names):
         return
@@ -36,36 +36,27 @@ def history(table: Table, folder: Path, starter: Starter) -> None:
     }  # fmt: skip
     for which, (size, make) in worlds.items():
         world = make()
-        short = _commands(young)
-        for what, step in _commands(world).items():
+        short = _steps(young)
+        for what, step in _steps(world).items():
             floors = {**world.floors, "100 commits": short[what]}
             table.row(f"{which}: {what}", size, step, floors=floors, rounds=4)
 
 
-def _commands(world: World | None) -> dict[str, Step]:
+COMMANDS = {
+    "log": ("log",),
+    "log -n 10": ("log", "-n", "10"),
+    "log -p": ("log", "-p", "-n", "1"),
+    "log NAME": ("log", "{name}"),
+    "status": ("status",),
+    "compact --if-due": ("compact", "--if-due"),
+    "add NAME": (),
+    "undo": ("undo", "--yes"),
+}
+
+
+def _steps(world: World) -> dict[str, Step]:
     """The commands that look into the past, in a world."""
-
-    def step(*words: str) -> Step:
-        def run() -> Cost:
-            assert world
-            return world.ours(*(word.format(name=world.known) for word in words))
-
-        return run
-
-    def add() -> Cost:
-        assert world
-        return world.add()
-
-    return {
-        "log": step("log"),
-        "log -n 10": step("log", "-n", "10"),
-        "log -p": step("log", "-p", "-n", "1"),
-        "log NAME": step("log", "{name}"),
-        "status": step("status"),
-        "compact --if-due": step("compact", "--if-due"),
-        "add NAME": add,
-        "undo": step("undo", "--yes"),
-    }
+    return {what: world.step(*words) if words else world.add for what, words in COMMANDS.items()}
 
 
 def _lived(world: World, own: int, foreign: int) -> World:
@@ -113,13 +104,8 @@ def _said(file: str, number: int) -> str:
 
 def contested(table: Table, folder: Path, starter: Starter) -> None:
     """A thousand pairs of notes that wait for a person."""
-    rows = {
-        "review --json": ("review", "--json"),
-        "list": ("list",),
-        "status": ("status",),
-        "doctor": ("doctor",),
-        "index": ("index",),
-    }
+    rows = {what: (what,) for what in ("list", "status", "doctor", "index")}
+    rows = {"review --json": ("review", "--json"), **rows}
     names = [f"1,000 conflicts: {what}" for what in (*rows, "resolve")]
     if not table.wants(*names):
         return
@@ -141,23 +127,14 @@ def contested(table: Table, folder: Path, starter: Starter) -> None:
 
 def outlived(table: Table, folder: Path, starter: Starter) -> None:
     """Ten thousand notes that others have replaced, among a thousand that hold."""
+    said = ("--type", "project", "--description", "The {new} is green", "With milk.")
     rows = {
         "list": ("list",),
         "status": ("status",),
         "search": ("search", "{question}"),
         "doctor": ("doctor",),
         "index": ("index",),
-        "add NAME": (
-            *(
-                "add",
-                "{new}",
-                "--type",
-                "project",
-                "--description",
-                "The {new} is green",
-                "With milk.",
-            ),
-        ),
+        "add NAME": ("add", "{new}", *said),
         "compact --offline --dry-run": ("compact", "--offline", "--dry-run"),
     }
     if not table.wants(*(f"10,000 superseded: {what}" for what in rows)):
@@ -183,16 +160,9 @@ def _superseded(text: str, by: str) -> str:
     return text.replace("metadata:\n", f"metadata:\n{lines}", 1)
 
 
-def _plain_rows(
-    table: Table, world: World, which: str, rows: dict[str, tuple[str, ...]]
-) -> None:  # fmt: skip
+def _plain_rows(table: Table, world: World, which: str, rows: dict[str, tuple[str, ...]]) -> None:
     for what, words in rows.items():
-
-        def step(words: tuple[str, ...] = words) -> Cost:
-            given = {"name": world.known, "question": world.question, "new": world.name()}
-            codes = (0, 1) if words[0] == "doctor" else (0,)
-            return world.ours(*(word.format(**given) for word in words), codes=codes)
-
+        step = world.step(*words)
         table.row(f"{which}: {what}", world.size, step, floors=world.floors, rounds=4)
 
 

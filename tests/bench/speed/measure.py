@@ -163,3 +163,13 @@ class Talking:
     def end(self) -> None:
         """Close its input, and wait."""
         self._process.communicate()
+
+
+def started(begin: Callable[[], Talking]) -> Cost:
+    """What a process costs from nothing to the answers that `begin` waits for; then it is ended."""
+    start = time.perf_counter()
+    talking = begin()
+    wall = time.perf_counter() - start
+    cost = Cost(of_process(talking.pid), wall, peak_of(talking.pid))
+    talking.end()
+    return cost

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from bench.speed.measure import Cost, Talking, of_process, peak_of
+from bench.speed.measure import Cost, Talking, of_process, peak_of, started
 from bench.speed.rows import Table
 from bench.speed.world import SCRIPT, World
 
@@ -59,8 +59,7 @@ def bridge(table: Table, world: World, env: dict[str, str]) -> None:
     world.settle()
     table.row("bridge: start to first answer", world.size, lambda: _started(world, env), rounds=4)
     asked = Bridge(world, env)
-    hello = {"protocol": 1, "shows": True, "mode": "tui"}
-    asked.ask("hello", **hello)
+    asked.ask("hello", protocol=1, shows=True, mode="tui")
     turn = count()
     asked.say("hello")
     asked.ask("system", session="ses_1")
@@ -78,14 +77,10 @@ def bridge(table: Table, world: World, env: dict[str, str]) -> None:
     for what, size in OUTPUTS.items():
         rounds = 100 if size < 200_000 else 30
         often(f"tool output of {what}", lambda s=size: asked.use(_output(next(turn), s)), rounds)
-    _tools(
-        lambda what, ask, rounds: often(what, ask, rounds), lambda tool, **g: asked.call(tool, **g),
-        world, f"bridge-{world.size}",
-    )  # fmt: skip
-    often(
-        "message that is stored",
-        lambda: asked.say(f"Remember that service {world.name()} listens on {next(turn)}."), SELDOM,
-    )  # fmt: skip
+    _tools(often, asked.call, world, f"bridge-{world.size}")
+    remember = "Remember that service {} listens on {}."
+    kept = lambda: asked.say(remember.format(world.name(), next(turn)))  # noqa: E731
+    often("message that is stored", kept, SELDOM)
     often("compacting", lambda: asked.ask("compacting", session="ses_1"), SELDOM)
     asked.talking.end()
 
@@ -98,13 +93,12 @@ BRIDGE = (
 
 
 def _started(world: World, env: dict[str, str]) -> Cost:
-    start = time.perf_counter()
-    asked = Bridge(world, env)
-    asked.ask("system", session="ses_1")
-    wall = time.perf_counter() - start
-    cost = Cost(of_process(asked.talking.pid), wall, peak_of(asked.talking.pid))
-    asked.talking.end()
-    return cost
+    def begin() -> Talking:
+        asked = Bridge(world, env)
+        asked.ask("system", session="ses_1")
+        return asked.talking
+
+    return started(begin)
 
 
 def _output(turn: int, size: int) -> str:
@@ -154,19 +148,15 @@ def mcp(table: Table, world: World, env: dict[str, str]) -> None:
         return
     world.settle()
 
-    def started(*methods: str) -> Cost:
-        start = time.perf_counter()
+    def begin(*methods: str) -> Talking:
         server = Server(world, env)
         server.ask("initialize", **HELLO)
         for method in methods:
             server.ask(method)
-        wall = time.perf_counter() - start
-        cost = Cost(of_process(server.talking.pid), wall, peak_of(server.talking.pid))
-        server.talking.end()
-        return cost
+        return server.talking
 
     for what, methods in (("initialize", ()), ("tools/list", ("tools/list",))):
-        step = lambda m=methods: started(*m)  # noqa: E731
+        step = lambda m=methods: started(lambda: begin(*m))  # noqa: E731
         table.row(f"mcp: {what}", world.size, step, floors=world.floors)
     server = Server(world, env)
     server.ask("initialize", **HELLO)

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import time
@@ -89,8 +88,16 @@ class World:
         return self.starter.run(self.project, str(SCRIPT), *words, said=said, codes=codes)
 
     def step(self, *words: str) -> Step:
-        """The same as a step."""
-        return lambda: self.ours(*words)
+        """The same as a step, in which `{name}` is a note's, `{question}` and `{new}` others each
+        time."""
+
+        def run() -> Cost:
+            given = {"name": self.known, "question": self.question, "new": self.name()}
+            # doctor ends with 1 where it finds notes that seem to hold secrets, as some here do
+            codes = (0, 1) if words[0] == "doctor" else (0,)
+            return self.ours(*(word.format(**given) for word in words), codes=codes)
+
+        return run
 
     def add(self) -> Cost:
         """What it costs to add a note that says what none says: the same again is not stored."""
@@ -243,8 +250,3 @@ def clean_environment(home: Path) -> Iterator[dict[str, str]]:
     (home / ".gitconfig").write_text(identity + "[gc]\n\tauto = 0\n", encoding="utf-8")
     os.environ |= {"HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1"}
     yield dict(os.environ)
-
-
-def sqlite_version() -> str:
-    """Whose full-text table stands beside ours."""
-    return sqlite3.sqlite_version
