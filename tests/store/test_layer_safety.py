@@ -66,6 +66,10 @@ PLACES: dict[str, Callable[[Path], Path]] = {
 }
 
 
+def settings_of(project: Path, store: Path) -> list[Path]:
+    return [file for folder in (project, store) if (file := folder / "mdmemory.toml").is_file()]
+
+
 def link_index(project: Path, store: Path, _: Patch) -> None:
     (store / "MEMORY.md").unlink()
     (store / "MEMORY.md").symlink_to(project / "README")
@@ -96,11 +100,11 @@ def take_git(project: Path, store: Path, _: Patch) -> None:
     shutil.rmtree(project / ".git")
 
 
-def stop_git(_: Path, __: Path, patch: Patch) -> None:
-    def run(*_: object, **__: object) -> None:
-        raise GitFailed("git did not end within 120 s.")
+def failing(problem: Exception) -> Callable[..., None]:
+    def fail(*_: object, **__: object) -> None:
+        raise problem
 
-    patch.setattr(repositories, "run", run)
+    return fail
 
 
 def close_memory_folder(_: Path, __: Path, patch: Patch) -> None:
@@ -108,13 +112,8 @@ def close_memory_folder(_: Path, __: Path, patch: Patch) -> None:
     patch.setattr(os, "access", lambda path, mode: str(path) != closed and real(path, mode))
 
 
-def fill_disk(_: Path, __: Path, patch: Patch) -> None:
-    def mkdir(path: Path, *_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device", str(path))
-
-    patch.setattr(Path, "mkdir", mkdir)
-
-
+HANGS = GitFailed("git did not end within 120 s.")
+FULL = OSError(28, "No space left on device", "it")
 OTHERS = "GIT_TEST_ASSUME_DIFFERENT_OWNER"
 HARMS: dict[str, Harm] = {
     "the index is foreign": lambda _, store, __: (store / "MEMORY.md").write_text("# mine\n"),
@@ -135,9 +134,9 @@ HARMS: dict[str, Harm] = {
     "git's folder is no text": lambda project, _, __: put_for_git(project, b"\xff\0\xfe"),
     "git's folder is gone": take_git,
     "git is not installed": lambda _, __, patch: patch.setenv("PATH", "/nowhere"),
-    "git does not end": stop_git,
+    "git does not end": lambda _, __, patch: patch.setattr(repositories, "run", failing(HANGS)),
     "the memory folder is closed": close_memory_folder,
-    "the disk is full": fill_disk,
+    "the disk is full": lambda _, __, patch: patch.setattr(Path, "mkdir", failing(FULL)),
 }
 
 
@@ -180,10 +179,6 @@ def holds(store: Path, text: str) -> bool:
     """Whether a note of a store, or any commit there, has this text."""
     files = (path for path in store.rglob("*.md") if ".git" not in path.parts)
     return any(text in path.read_text() for path in files) or text in git(store, "log", "-p")
-
-
-def settings_of(project: Path, store: Path) -> list[Path]:
-    return [file for folder in (project, store) if (file := folder / "mdmemory.toml").is_file()]
 
 
 def close(closed: Path, patch: Patch) -> None:

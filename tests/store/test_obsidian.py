@@ -6,6 +6,7 @@ then the folder of the note that links, then the shortest path. No alias resolve
 """
 
 import re
+import shutil
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -26,12 +27,7 @@ def shown(vault: Path, pattern: str) -> list[Path]:
 def followed(vault: Path, source: Path, link: str) -> Path | None:
     """The file that Obsidian opens for a link in `source`; None: it would make a new note."""
     wanted = unquote(link).strip().casefold().removeprefix("./")
-    files = {
-        path.relative_to(vault).as_posix(): path
-        for path in vault.rglob("*")
-        if path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(vault).parts)
-    }
+    files = {path.relative_to(vault).as_posix(): path for path in shown(vault, "*")}
     for name in (wanted, f"{wanted}.md"):
         found = [file for file in files if f"/{file}".casefold().endswith(f"/{name}")]
         exact = [file for file in found if file.casefold() == name]
@@ -60,9 +56,8 @@ def vault(tmp_path: Path) -> Path:
     for name in NAMES:
         project = tmp_path / name
         git(tmp_path, "init", "-q", "-b", "main", str(project))
-        git(project, "config", "user.name", "A Person")
-        git(project, "config", "user.email", "person@localhost")
-        git(project, "commit", "-q", "--allow-empty", "-m", f"begin {name}")
+        who = ("-c", "user.name=A Person", "-c", "user.email=person@localhost")
+        git(project, *who, "commit", "-q", "--allow-empty", "-m", f"begin {name}")
         memory, _ = Memory.init(project, home=True)
         memory.add("layout", type="project", description=f"Layout of {name}", body="Flat.")
         memory.add("喜欢-茶", type="user", description="Likes tea", body="See [[project-layout]].")
@@ -109,8 +104,7 @@ def test_links_resolve_after_a_rename(vault: Path) -> None:
 
 
 def test_without_obsidian_links_by_name_are_no_problem(vault: Path) -> None:
-    (vault / ".obsidian" / "app.json").unlink()
-    (vault / ".obsidian").rmdir()
+    shutil.rmtree(vault / ".obsidian")
     before = (vault / "shop" / "reference-links.md").read_bytes()
     assert opened(vault, "shop").doctor(fix=True) == []
     assert (vault / "shop" / "reference-links.md").read_bytes() == before
@@ -119,11 +113,8 @@ def test_without_obsidian_links_by_name_are_no_problem(vault: Path) -> None:
 def test_files_of_obsidian_are_left_alone(vault: Path) -> None:
     store = vault / "shop"
     theirs = {
-        ".obsidian/workspace.json": "{}",
-        ".trash/project-old.md": "Old.\n",
-        "Untitled.md": "",
-        "Untitled.canvas": '{"nodes": []}',
-        "Untitled.base": "views:\n",
+        **{".obsidian/workspace.json": "{}", ".trash/project-old.md": "Old.\n"},
+        **{"Untitled.md": "", "Untitled.canvas": '{"nodes": []}', "Untitled.base": "views:\n"},
         "attachments/Pasted image.png": "png",
     }
     for name, text in theirs.items():

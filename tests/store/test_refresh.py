@@ -9,6 +9,7 @@ import pytest
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import MAX_FILE
+from mdmemory.git.transaction import Transactions
 from mdmemory.store import catalog as catalogs
 from mdmemory.store import index, refresh
 from mdmemory.store.store import Store
@@ -21,13 +22,20 @@ def memory(tmp_path: Path) -> Memory:
     return memory
 
 
-def expected(memory: Memory) -> str:
-    heads = [note.note.head for note in Store(memory.project.store).notes()]
-    return indexed.build(heads).memory
+def add_coffee(memory: Memory) -> str | None:
+    """Its commit."""
+    done = memory.add("coffee", type="user", description="Likes coffee", body="Black.")
+    return done.written.commit
 
 
 def shown(memory: Memory) -> str:
     return (memory.project.store / "MEMORY.md").read_text(encoding="utf-8")
+
+
+def is_right(memory: Memory) -> bool:
+    """Whether the index is that of the notes."""
+    heads = [note.note.head for note in Store(memory.project.store).notes()]
+    return shown(memory) == indexed.build(heads).memory
 
 
 def test_a_write_looks_at_the_folder_once_and_arranges_the_index_once(
@@ -39,10 +47,10 @@ def test_a_write_looks_at_the_folder_once_and_arranges_the_index_once(
         monkeypatch.setattr(
             module, name, lambda *a, _b=before, _n=name, **k: (done.append(_n), _b(*a, **k))[1]
         )
-    memory.add("coffee", type="user", description="Likes coffee", body="Black.")
+    add_coffee(memory)
     memory.remove("tea")
     assert done == ["Catalog", "arrange_index"] * 2
-    assert shown(memory) == expected(memory)
+    assert is_right(memory)
 
 
 def test_a_hand_edit_during_a_write_is_in_the_index_after_the_next_command(
@@ -57,26 +65,24 @@ def test_a_hand_edit_during_a_write_is_in_the_index_after_the_next_command(
         return before(catalog)
 
     monkeypatch.setattr(catalogs.Catalog, "save", save)
-    memory.add("coffee", type="user", description="Likes coffee", body="Black.")
+    add_coffee(memory)
     monkeypatch.undo()
     memory.listing()
     assert "Loves tea" in shown(memory)
-    assert shown(memory) == expected(memory)
+    assert is_right(memory)
 
 
 def test_a_write_whose_index_git_is_told_not_to_see_still_has_one(memory: Memory) -> None:
     text = 'store = "notes/memory"\n[index]\ntracked = false\n'
     (memory.project.root / "mdmemory.toml").write_text(text, encoding="utf-8")
     memory = Memory.open(memory.project.root)
-    memory.add("coffee", type="user", description="Likes coffee", body="Black.")
-    assert shown(memory) == expected(memory)
+    add_coffee(memory)
+    assert is_right(memory)
 
 
 def test_an_index_that_somebody_changed_meanwhile_is_made_again(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mdmemory.git.transaction import Transactions
-
     before = Transactions.apply
 
     def apply(self: Transactions, *words: object) -> object:
@@ -85,8 +91,8 @@ def test_an_index_that_somebody_changed_meanwhile_is_made_again(
         return done
 
     monkeypatch.setattr(Transactions, "apply", apply)
-    memory.add("coffee", type="user", description="Likes coffee", body="Black.")
-    assert shown(memory) == expected(memory)
+    add_coffee(memory)
+    assert is_right(memory)
 
 
 def test_a_generated_file_of_any_length_is_ours_and_is_made_anew(memory: Memory) -> None:
@@ -97,10 +103,10 @@ def test_a_generated_file_of_any_length_is_ours_and_is_made_anew(memory: Memory)
         (store / name).write_text(huge, encoding="utf-8")
     assert [finding.path for finding in memory.doctor()] == ["MEMORY.md", "_MORE.md"]
     memory.index()
-    assert shown(memory) == expected(memory)
+    assert is_right(memory)
     assert not (store / "_MORE.md").exists()
     (store / "_MORE.md").write_text(huge, encoding="utf-8")
-    assert memory.add("coffee", type="user", description="Coffee", body="Black.").written.commit
+    assert add_coffee(memory)
     assert not (store / "_MORE.md").exists()
 
 
@@ -124,7 +130,7 @@ def test_a_store_whose_overflow_has_reached_its_limit_is_written_to_like_any_oth
         text = f"---\nname: n{number}\ndescription: It is the number {number}\n---\nIt is.\n"
         (memory.project.store / f"project-n{number}.md").write_text(text, encoding="utf-8")
     assert memory.index().index.total == 201
-    assert memory.add("coffee", type="user", description="Coffee", body="Black.").written.commit
+    assert add_coffee(memory)
     more = (memory.project.store / "_MORE.md").read_text(encoding="utf-8")
     assert len(more.encode()) <= 2_000
     assert " of 122 more notes; the others: `memory_search` or `mdmemory list`." in more
