@@ -9,14 +9,13 @@ from rows import replace
 from mdmemory import Memory
 from mdmemory.errors import NoGit, NotFound
 
+Patch = pytest.MonkeyPatch
 PORT = "src/server.py#L4"
 BIND = "src/server.py#L9-L10"
 NOTE = "It answers on one port only"
 
 
-def test_what_did_not_change_is_fresh_at_its_place_or_where_others_pushed_it(
-    cited: CitedProject,
-) -> None:
+def test_what_did_not_change_is_fresh_also_where_others_pushed_it(cited: CitedProject) -> None:
     assert cited.note(NOTE, PORT, BIND) == (PORT, BIND)
     assert cited.states() == ["fresh", "fresh"]
     cited.commit()
@@ -27,7 +26,7 @@ def test_what_did_not_change_is_fresh_at_its_place_or_where_others_pushed_it(
         cited.commit()
 
 
-def test_lines_that_were_changed_drifted_and_the_diff_says_how_until_they_are_put_back(
+def test_changed_lines_drifted_as_the_diff_says_until_they_are_put_back(
     cited: CitedProject,
 ) -> None:
     cited.note(NOTE, PORT)
@@ -42,7 +41,7 @@ def test_lines_that_were_changed_drifted_and_the_diff_says_how_until_they_are_pu
     assert cited.states() == ["fresh"]
 
 
-def test_lines_that_were_taken_out_drifted_and_nothing_stands_in_their_place(
+def test_lines_that_were_taken_out_drifted_and_nothing_is_in_their_place(
     cited: CitedProject,
 ) -> None:
     cited.note(NOTE, PORT)
@@ -51,7 +50,7 @@ def test_lines_that_were_taken_out_drifted_and_nothing_stands_in_their_place(
     assert (found.state, found.now, found.diff) == ("drifted", "src/server.py", "-PORT = 8081")
 
 
-def test_a_renamed_file_is_followed_again_and_again_and_what_changes_in_it_drifts_there(
+def test_a_renamed_file_is_followed_and_what_changes_in_it_drifts_there(
     cited: CitedProject,
 ) -> None:
     cited.note(NOTE, PORT)
@@ -101,7 +100,7 @@ def test_white_space_and_line_ends_do_not_count(cited: CitedProject) -> None:
     assert cited.states() == ["fresh", "fresh src/server.py#L9-L12"]
 
 
-def test_a_whole_file_or_folder_is_fresh_whatever_stands_in_it_moves_and_is_gone(
+def test_a_whole_file_or_folder_is_fresh_whatever_is_in_it_moves_and_goes(
     cited: CitedProject,
 ) -> None:
     places = ("docs/reasons.md", "src/")
@@ -157,9 +156,7 @@ def test_a_version_that_no_commit_ever_had_is_known_by_its_lines(cited: CitedPro
     assert cited.states()[0].startswith("drifted")
 
 
-def test_lines_of_a_commit_that_was_squashed_away_are_known_by_their_hash(
-    cited: CitedProject,
-) -> None:
+def test_lines_of_a_commit_that_was_squashed_are_known_by_their_hash(cited: CitedProject) -> None:
     cited.git("switch", "-q", "-c", "topic")
     cited.replace("src/server.py", "8081", "7070")
     cited.commit()
@@ -181,9 +178,7 @@ def test_lines_of_a_commit_that_was_squashed_away_are_known_by_their_hash(
     assert cited.states() == ["drifted net.py"]
 
 
-def test_before_a_commit_a_removed_file_is_gone_and_a_renamed_one_is_followed(
-    cited: CitedProject,
-) -> None:
+def test_before_a_commit_a_removed_file_is_gone_a_renamed_one_followed(cited: CitedProject) -> None:
     cited.note(NOTE, PORT, BIND, "docs/reasons.md")
     (cited.top / "src/server.py").rename(cited.top / "net.py")
     (cited.top / "docs/reasons.md").rename(cited.top / "why.md")
@@ -293,7 +288,7 @@ def test_in_a_repository_of_another_kind(tmp_path: Path, how: list[str]) -> None
     assert cited.states() == ["drifted net.py#L4"]
 
 
-def test_a_linked_worktree_is_judged_by_its_own_files_and_a_sparse_checkout_lacks_nothing(
+def test_a_linked_worktree_has_its_own_files_a_sparse_one_lacks_nothing(
     cited: CitedProject,
 ) -> None:
     cited.note(NOTE, PORT, "docs/reasons.md")
@@ -324,7 +319,7 @@ def states_in(clone: CitedProject, store: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("how", ["--depth=1", "--filter=blob:none"])
-def test_a_clone_without_the_past_fetches_nothing_and_calls_nothing_changed(
+def test_a_clone_without_the_past_fetches_and_changes_nothing(
     cited: CitedProject, how: str
 ) -> None:
     cited.note(NOTE, PORT, BIND)
@@ -353,9 +348,7 @@ def test_line_ends_that_git_converts_are_no_change(cited: CitedProject) -> None:
     assert cited.states() == ["fresh"]
 
 
-def test_links_submodules_and_what_is_no_text_are_there_or_not(
-    cited: CitedProject, tmp_path: Path
-) -> None:
+def test_links_and_what_is_no_text_are_there_or_not(cited: CitedProject, tmp_path: Path) -> None:
     (cited.top / "link.py").symlink_to("src/server.py")
     (cited.top / "out").symlink_to(tmp_path)
     (tmp_path / "secret.txt").write_text("outside\n")
@@ -371,9 +364,7 @@ def test_links_submodules_and_what_is_no_text_are_there_or_not(
     assert cited.states() == ["gone", "fresh", "fresh"]
 
 
-def test_a_submodule_and_a_linked_folder_are_cited_as_folders(
-    cited: CitedProject, tmp_path: Path
-) -> None:
+def test_a_submodule_and_a_link_are_cited_as_folders(cited: CitedProject, tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     cited.git("init", "-q", str(tmp_path / "lib"))
     library = CitedProject(tmp_path / "lib")
@@ -389,8 +380,8 @@ def test_a_submodule_and_a_linked_folder_are_cited_as_folders(
     assert cited.states() == ["gone", "gone"]
 
 
-def test_nothing_that_the_repository_or_the_caller_names_is_run(
-    cited: CitedProject, monkeypatch: pytest.MonkeyPatch
+def test_nothing_the_repository_or_the_caller_names_is_run(
+    cited: CitedProject, monkeypatch: Patch
 ) -> None:
     cited.note(NOTE, PORT)
     trap = f"touch {cited.top / 'ran'}"
@@ -483,9 +474,7 @@ def test_a_file_renamed_on_one_branch_and_edited_on_another_is_followed(
         assert branched.checked()[0].diff == "-PORT = 8081\n+PORT = 9090"
 
 
-def test_a_note_written_on_a_branch_is_followed_into_the_file_that_main_renamed(
-    branched: CitedProject,
-) -> None:
+def test_a_note_of_a_branch_is_followed_into_a_file_main_renamed(branched: CitedProject) -> None:
     rename(branched)
     on(branched, "side", ("return value * 5", "return value * 5  # five"))
     branched.note("Helper five is odd", "src/server.py#L33")

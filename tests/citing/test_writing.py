@@ -134,9 +134,7 @@ def test_confirming_cites_anew_and_can_be_taken_back(cited: CitedProject) -> Non
     assert cited.memory.note("the-note").note.text == before
 
 
-def test_what_a_hand_wrote_is_pinned_by_the_next_write_and_by_confirming(
-    cited: CitedProject,
-) -> None:
+def test_what_a_hand_wrote_is_pinned_by_the_next_write_or_confirming(cited: CitedProject) -> None:
     cited.by_hand(PORT, "src/", "odd//path", "src/none.py#L3")
     cited.memory.edit("by-hand", body="Another text.")
     written = cited.memory.note("by-hand").note.head.cites
@@ -176,7 +174,7 @@ def test_a_merge_unites_what_its_sources_cite(cited: CitedProject) -> None:
     ("change", "mark"),
     [("drifted", f"drifted: {PORT}"), ("moved", f"moved: {PORT} -> src/net.py#L4")],
 )
-def test_searches_tools_and_messages_tell_what_the_last_check_found(
+def test_what_the_last_check_found_is_told_everywhere(
     cited: CitedProject, change: str, mark: str
 ) -> None:
     from mdmemory.hosts import conversation

@@ -16,6 +16,7 @@ from mdmemory.git import log, repositories
 from mdmemory.git.commits_of_store import History, Message, memory_trailers, subject
 from mdmemory.git.log import FILES_TRAILER, ID_TRAILER, REVERTS, UNDOES, Logged, taken_back
 
+Patch = pytest.MonkeyPatch
 ODD = [
     'quote".md', "back\\slash.md", "line\nbreak.md", "tab\there.md", " space .md", "-dash.md",
     ":(top)magic.md", "*.md", "[x].md", "喜欢.md", "e\u0301.md", "\u00e9.md", "X.md", "x.md",
@@ -47,9 +48,7 @@ def test_files_are_found_by_their_names_however_odd(store: Path) -> None:
         assert history.read("HEAD", name) == os.fsencode(name)
 
 
-def test_asking_for_many_files_gives_the_same_as_asking_for_few(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_asking_for_many_files_gives_the_same_as_for_few(store: Path, monkeypatch: Patch) -> None:
     (store / "below").mkdir()
     (store / "below" / "user-name.md").write_text("not in the folder itself")
     commit_all(store, "below")
@@ -125,9 +124,7 @@ def test_a_message_is_read_back_as_it_was_written(store: Path) -> None:
         ("color.ui", "always"), ("log.follow", "true"), ("core.quotePath", "true"),
     ],
 )  # fmt: skip
-def test_a_persons_settings_change_nothing_of_what_we_read(
-    name: str, value: str, store: Path
-) -> None:
+def test_a_persons_settings_change_nothing_that_we_read(name: str, value: str, store: Path) -> None:
     (store / "喜欢.md").write_text("new")
     git(store, "add", ".")
     about = memory_trailers("add", groups=[["喜欢.md"]])

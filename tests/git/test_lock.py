@@ -17,6 +17,8 @@ from mdmemory.errors import Busy, Unwritable
 from mdmemory.git import lock
 from mdmemory.git.lock import Patience, hold_lock, is_held
 
+Patch = pytest.MonkeyPatch
+
 
 def hold(path: Path) -> subprocess.Popen[str]:
     """A process that holds the lock until it is killed."""
@@ -31,9 +33,7 @@ def hold(path: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_a_second_writer_waits_is_told_who_has_it_and_keeps_nobody_from_the_lock(
-    tmp_path: Path,
-) -> None:
+def test_a_second_writer_is_told_who_has_it_and_keeps_nobody_from_it(tmp_path: Path) -> None:
     with hold(tmp_path / "lock") as process:
         for patience in (0.2, 0.01):
             begun = time.monotonic()
@@ -59,8 +59,8 @@ def test_a_killed_writer_blocks_nobody(tmp_path: Path) -> None:
         pass
 
 
-def test_a_wait_that_takes_long_is_told_once_and_ends_when_the_lock_is_free(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_long_wait_is_told_once_and_ends_with_the_lock(
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(lock, "_SILENCE", 0.01)
     with hold(tmp_path / "lock") as process:
@@ -171,16 +171,14 @@ def refusing(code: int) -> Callable[..., None]:
     return refuse
 
 
-def test_a_file_system_without_locks_is_named_and_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_without_locks_is_not_waited_for(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(fcntl, "flock", refusing(errno.ENOLCK))
     with pytest.raises(Unwritable, match="has no locks"), hold_lock(tmp_path / "lock", "one"):
         pass
 
 
 def test_a_full_disk_does_not_keep_anybody_from_the_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(os, "pwrite", refusing(errno.ENOSPC))
     with hold_lock(tmp_path / "lock", "one"):

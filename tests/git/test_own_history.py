@@ -60,9 +60,7 @@ def commit(repository: Path, message: str, **files: str | None) -> str:
     return commit_all(repository, message)
 
 
-def test_authors_dates_messages_and_trailers_stay_and_code_does_not_come(
-    old: Path, own: Path, take: Take
-) -> None:
+def test_all_that_was_said_stays_and_no_code_comes(old: Path, own: Path, take: Take) -> None:
     commit(old, "code alone", src="1")
     commit(old, "both\n\nMemory-Id: m-1", src="2", notes__memory__a="one")
     git(old, "commit", "-q", "--amend", "--no-edit", "--author=Zoë <z@x>",
@@ -75,9 +73,7 @@ def test_authors_dates_messages_and_trailers_stay_and_code_does_not_come(
     assert "src" not in git(own, "log", "--name-only", "--format=")
 
 
-def test_a_side_whose_notes_were_not_taken_is_still_in_the_history(
-    old: Path, own: Path, take: Take
-) -> None:
+def test_a_side_that_was_not_taken_is_in_the_history(old: Path, own: Path, take: Take) -> None:
     git(old, "switch", "-q", "-c", "side")
     commit(old, "thrown away later", notes__memory__side="s")
     git(old, "switch", "-q", "main")
@@ -97,9 +93,7 @@ def test_the_history_begins_where_the_folder_got_its_name(old: Path, own: Path, 
     assert git(own, "show", "HEAD~1:user-name.md") == git(old, "show", "HEAD:kept/user-name.md")
 
 
-def test_a_message_that_names_another_commit_names_it_as_it_is_called_now(
-    old: Path, own: Path, take: Take
-) -> None:
+def test_a_commit_is_named_as_it_is_called_now(old: Path, own: Path, take: Take) -> None:
     first = commit(old, "memory: a", notes__memory__a="1")
     code = commit(old, "code", src="1")
     said = f"back\n\nThis reverts commit {first}.\n\nSee {code}.\n\nMemory-Checkpoint: {first[:9]}"
@@ -130,9 +124,7 @@ def test_a_message_in_another_encoding_keeps_its_bytes(old: Path, own: Path, tak
     assert git(own, "log", "-1", "--encoding=UTF-8", "--format=%s") == "Käse\n"
 
 
-def test_notes_of_another_branch_are_on_a_branch_of_their_own(
-    old: Path, own: Path, take: Take
-) -> None:
+def test_another_branch_has_a_branch_of_its_own(old: Path, own: Path, take: Take) -> None:
     git(old, "branch", "old")
     git(old, "switch", "-q", "-c", "team/idea")
     commit(old, "an idea", notes__memory__idea="i")
@@ -145,9 +137,7 @@ def test_notes_of_another_branch_are_on_a_branch_of_their_own(
     assert git(own, "show", "from/team/idea:idea") == "i"
 
 
-def test_a_store_in_no_commit_and_a_branch_without_any_have_no_history(
-    repository: Path, own: Path, take: Take
-) -> None:
+def test_without_a_commit_there_is_no_history(repository: Path, own: Path, take: Take) -> None:
     assert take().head is None
     git(repository, "switch", "-q", "--orphan", "fresh")
     git(repository, "branch", "-q", "-D", "main")

@@ -18,6 +18,7 @@ from mdmemory.git import repositories
 from mdmemory.git.objects import MANY, Blob, Object, Objects
 from mdmemory.git.repositories import Repository
 
+Patch = pytest.MonkeyPatch
 WRITTEN = 12
 
 
@@ -33,7 +34,7 @@ def memory(begin_store: BeginStore) -> Memory:
 
 
 @pytest.fixture
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def soon(monkeypatch: Patch) -> None:
     """Any object that lies by itself is one too many."""
     monkeypatch.setattr(packing, "count_loose", lambda repository: packing.LOOSE)
 
@@ -76,9 +77,7 @@ def test_what_no_branch_names_any_more_is_kept(memory: Memory) -> None:
 
 
 @pytest.mark.usefixtures("soon")
-def test_a_dry_run_and_a_project_of_its_own_git_are_left_alone(
-    memory: Memory, tmp_path: Path
-) -> None:
+def test_a_dry_run_and_a_project_with_git_are_left_alone(memory: Memory, tmp_path: Path) -> None:
     before = by_themselves(memory.project.store)
     memory.compact(offline=True, dry_run=True)
     assert by_themselves(memory.project.store) == before

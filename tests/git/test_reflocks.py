@@ -24,6 +24,7 @@ from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.replacement import MARK, Move
 from mdmemory.git.repositories import Repository
 
+Patch = pytest.MonkeyPatch
 Said = Callable[[str], bytes]  # what a lock holds, of the commit that the branch was to move to
 THEIRS = b"ab" * 20 + b"\n"
 LEFT: dict[str, Said] = {
@@ -41,7 +42,7 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def memory(begin_store: BeginStore, monkeypatch: pytest.MonkeyPatch) -> Memory:
+def memory(begin_store: BeginStore, monkeypatch: Patch) -> Memory:
     opened = begin_store()
     monkeypatch.setattr(index_file, "ALIVE", 0.3)
     return opened
@@ -127,9 +128,7 @@ def test_a_lock_that_holds_something_else_stays_and_is_named(
     assert memory.note("one")
 
 
-def test_a_lock_that_is_older_than_our_write_or_a_link_stays(
-    memory: Memory, tmp_path: Path
-) -> None:
+def test_a_lock_older_than_our_write_or_a_link_stays(memory: Memory, tmp_path: Path) -> None:
     with killed(memory, LEFT["a part"]):
         add(memory, "one")
     os.utime(lock(memory), ns=(0, 0))
@@ -205,9 +204,7 @@ def test_it_is_read_as_it_was_written(journals: Journals, journal: Journal) -> N
     assert journals.read() == journal
 
 
-def test_once_the_branch_has_moved_it_says_so_until_it_is_dropped(
-    journals: Journals, journal: Journal
-) -> None:
+def test_a_moved_branch_is_told_until_it_is_dropped(journals: Journals, journal: Journal) -> None:
     journals.write(journal)
     journals.mark_moved()
     journals.mark_moved()
@@ -245,9 +242,7 @@ BENT: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("way", BENT)
-def test_a_journal_that_is_not_ours_is_not_followed(
-    way: str, journals: Journals, journal: Journal
-) -> None:
+def test_a_bent_journal_is_not_followed(way: str, journals: Journals, journal: Journal) -> None:
     journals.write(journal)
     path = journals.room / "journal.json"
     raw = json.loads(path.read_bytes())

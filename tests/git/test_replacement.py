@@ -15,6 +15,9 @@ from mdmemory.git import replacement
 from mdmemory.git.journal import Journal, Journals
 from mdmemory.git.replacement import Change, Move
 
+Patch = pytest.MonkeyPatch
+
+
 OLD, NEW, MINE, LATE = b"old\n", b"new\n", b"by hand\n", b"late\n"
 WAYS = {
     "replace": Change("x.md", digest(OLD), NEW),
@@ -35,7 +38,7 @@ STANDS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.fixture(params=["exchanged", "renamed"], autouse=True)
-def exchanges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+def exchanges(request: pytest.FixtureRequest, monkeypatch: Patch) -> bool:
     """With the system's own step of letting two files change places, and without."""
     if request.param == "renamed":
         monkeypatch.setattr(replacement, "exchange_files", lambda *_: False)
@@ -107,7 +110,7 @@ def test_from_any_state_a_crash_can_leave_nobodys_bytes_are_lost(
 
 
 def test_a_note_that_is_replaced_is_there_at_every_moment(
-    tmp_path: Path, exchanges: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, exchanges: bool, monkeypatch: Patch
 ) -> None:
     if not exchanges:
         pytest.skip("without that step a note is absent for a moment")
@@ -152,7 +155,7 @@ def test_text_that_comes_back_after_we_are_done_is_a_persons(tmp_path: Path) -> 
 
 
 def test_an_editor_that_saves_just_before_we_put_the_file_aside_has_it_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     path = tmp_path / "x.md"
     rename, exchange = os.rename, replacement.exchange_files
@@ -228,7 +231,7 @@ def test_what_a_dead_process_prepared_is_swept_and_nothing_else(tmp_path: Path) 
 
 
 def test_a_full_disk_is_one_sentence_and_the_next_start_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     def full(*words: object) -> None:
         raise OSError(28, "No space left on device")

@@ -33,9 +33,7 @@ def test_without_git_on_the_path_there_is_no_repository(
     assert not repositories.is_installed()
 
 
-def test_every_folder_finds_the_top_and_what_git_keeps_of_it(
-    repository: Path, tmp_path: Path
-) -> None:
+def test_every_folder_finds_its_top_and_git_folders(repository: Path, tmp_path: Path) -> None:
     (repository / "a" / "b").mkdir(parents=True)
     git(repository, "worktree", "add", "-q", "../linked")
     for outer in ("outer", "two\nlines \"and\" 'quotes' é"):
@@ -163,7 +161,7 @@ def test_git_variables_of_the_caller_point_us_nowhere_else(
     assert here.run("ls-files") == b"README\n"
 
 
-def test_a_git_in_the_repository_is_not_run(
+def test_a_git_of_the_repository_is_not_run(
     repository: Path, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     program(repository / "git", tmp_path / "ran")
@@ -172,9 +170,7 @@ def test_a_git_in_the_repository_is_not_run(
     assert not (tmp_path / "ran").exists()
 
 
-def test_what_git_says_is_the_sentence_and_a_git_that_does_not_end_is_given_up(
-    repository: Path,
-) -> None:
+def test_what_git_says_is_the_sentence_and_one_without_end_is_given_up(repository: Path) -> None:
     here = find(repository)
     with pytest.raises(GitFailed, match=r"git cat-file failed: .*no-such"):
         here.run("cat-file", "blob", "no-such")
@@ -253,7 +249,7 @@ def test_no_program_that_a_repository_names_is_run(repository: Path, tmp_path: P
     assert not mark.exists(), mark.read_text()
 
 
-def test_a_signature_in_history_calls_nobody(
+def test_a_signature_calls_nobody(
     begin_store: BeginStore, repository: Path, tmp_path: Path
 ) -> None:
     mark, memory = tmp_path / "ran", begin_store()

@@ -13,6 +13,7 @@ from stores import BeginStore
 from mdmemory import Memory
 from mdmemory.git import persons_git
 
+Patch = pytest.MonkeyPatch
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="no ssh-keygen")
 
 
@@ -95,7 +96,7 @@ def test_a_store_of_its_own_is_not_signed(repository: Path, tmp_path: Path) -> N
 
 
 def test_a_key_that_wants_a_passphrase_asks_nobody_and_the_note_is_committed(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     Memory.init(repository)
     sign_with(repository, tmp_path, "a passphrase")
@@ -113,7 +114,7 @@ def test_a_key_that_wants_a_passphrase_asks_nobody_and_the_note_is_committed(
 
 
 def test_a_program_that_hangs_ends_with_its_time(
-    repository: Path, tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, empty_home: Path, monkeypatch: Patch
 ) -> None:
     Memory.init(repository)
     hanging = script(tmp_path / "gpg", f"echo $$ > {tmp_path}/pid\nexec sleep {HUNG:.0f}")

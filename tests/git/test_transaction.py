@@ -211,9 +211,7 @@ def hide(store: Path, how: str = "skip-worktree") -> None:
 
 @pytest.mark.parametrize("how", ["assume-unchanged", "skip-worktree"])
 @pytest.mark.parametrize("stands", ["changed", "as it was", "not at all"])
-def test_a_note_that_git_does_not_look_at_is_not_touched(
-    how: str, stands: str, store: Path
-) -> None:
+def test_a_note_git_does_not_look_at_is_not_touched(how: str, stands: str, store: Path) -> None:
     hide(store, how)
     write = edit
     if stands == "changed":
@@ -230,9 +228,7 @@ def test_a_note_that_git_does_not_look_at_is_not_touched(
     assert [*of(store).list_unseen(["user-name.md", "project-plan.md"])] == ["user-name.md"]
 
 
-def test_an_ignored_note_is_refused_and_one_that_is_tracked_all_the_same_is_not(
-    store: Path,
-) -> None:
+def test_an_ignored_note_is_refused_and_one_that_is_tracked_is_not(store: Path) -> None:
     (store / ".gitignore").write_text("*.md\n")
     write_note(store, "project-loose.md", "Ignored.")
     for write in (lambda: of(store).checkpoint(["project-loose.md"], KEEP), lambda: add(store)):
@@ -342,9 +338,7 @@ def meanwhile(monkeypatch: Patch, act: Callable[[], object]) -> None:
     monkeypatch.setattr(History, "build", build)
 
 
-def test_when_the_branch_moved_meanwhile_everything_stays_as_it_was(
-    store: Path, monkeypatch: Patch
-) -> None:
+def test_when_the_branch_moved_meanwhile_all_is_as_it_was(store: Path, monkeypatch: Patch) -> None:
     root = store.parents[1]
     tree = tip(root, "HEAD^{tree}")
     other = git(root, "commit-tree", tree, "-p", "HEAD", "-m", "theirs").strip()
@@ -600,9 +594,7 @@ def test_a_write_stopped_before_the_branch_moved_is_finished(stop: Stop, store: 
     assert (store / "user-fresh.md").read_bytes() == FRESH
 
 
-def test_a_write_that_is_interrupted_when_the_branch_has_moved_is_finished_next_time(
-    store: Path, monkeypatch: Patch
-) -> None:
+def test_a_write_interrupted_behind_the_move_is_finished(store: Path, monkeypatch: Patch) -> None:
     def interrupt(journals: Journals) -> None:
         raise KeyboardInterrupt
 
@@ -615,9 +607,7 @@ def test_a_write_that_is_interrupted_when_the_branch_has_moved_is_finished_next_
     assert (store / "user-name.md").read_bytes() == FRESH
 
 
-def test_a_commit_made_meanwhile_wins_over_a_write_that_had_not_happened(
-    stop: Stop, store: Path
-) -> None:
+def test_a_commit_made_meanwhile_wins_over_a_write_not_done(stop: Stop, store: Path) -> None:
     stop("move_branch")
     git(store, "commit", "-q", "--allow-empty", "-m", "theirs")
     head = tip(store)
@@ -693,9 +683,7 @@ def test_what_a_person_commits_resets_switches_to_edits_or_stages_before_the_nex
                           after["user-fresh.md"] else "")  # fmt: skip
 
 
-def test_while_it_recovers_git_keeps_out_of_the_index(
-    stop: Stop, store: Path, monkeypatch: Patch
-) -> None:
+def test_recovering_keeps_git_out_of_the_index(stop: Stop, store: Path, monkeypatch: Patch) -> None:
     stop("journals.finish")
     lock = store.parents[1] / ".git" / "index.lock"
     lock.write_bytes(b"theirs")

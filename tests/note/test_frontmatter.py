@@ -16,6 +16,7 @@ from mdmemory.note.editing import put, recite
 from mdmemory.note.note import Note, parse
 from mdmemory.store.note_links import has_own_keys, unite_notes
 
+Patch = pytest.MonkeyPatch
 FLAT = """\
 name: prefers-pnpm
 description: Uses pnpm, never npm, in every JavaScript project
@@ -62,9 +63,7 @@ def by_yaml(head: str) -> Any:
 @settings(max_examples=scaled(300), deadline=None)
 @given(st.lists(value.filter(str.isprintable), min_size=1, max_size=3))
 @example(["yes", "2024-01-01", "1", "a b", 'say "hi"', "a, b", "]", "喜欢"])
-def test_a_list_that_we_write_needs_no_yaml_parser_and_stays_the_same_texts(
-    names: list[str],
-) -> None:
+def test_a_list_that_we_write_needs_no_yaml_parser_and_stays_the_same(names: list[str]) -> None:
     head = f"name: a\naliases: [{frontmatter.join_items(names)}]\n"
     assert frontmatter.parse_flat(head) == by_yaml(head) == {"name": "a", "aliases": names}
     assert yaml.safe_load(head)["aliases"] == names
@@ -204,9 +203,7 @@ def test_reading_never_raises(head: str) -> None:
     assert all(isinstance(key, str) for key in frontmatter.flatten(reading.fields))
 
 
-def test_a_new_key_goes_to_the_end_of_its_block_in_its_own_indent_and_a_missing_one_is_made() -> (
-    None
-):
+def test_a_new_key_goes_to_the_end_of_its_block_and_a_missing_block_is_made() -> None:
     head = "metadata:\n    type: user\n    # kept\n\nother: x\n"
     wanted = "metadata:\n    type: user\n    turn: t\n    # kept\n\nother: x\n"
     assert put(head, "metadata.turn", "t", "\n") == wanted
@@ -271,7 +268,7 @@ def test_metadata_that_is_no_block_is_left_alone() -> None:
     assert head == 'metadata:\n  a: {b: [c, "d: e"]}\n  type: project\n'
 
 
-def test_without_the_c_parser_the_same_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_c_parser_the_same_is_read(monkeypatch: Patch) -> None:
     monkeypatch.delattr(yaml, "CBaseLoader")
     assert frontmatter.read("a: yes # b\n") == frontmatter.Reading({"a": "yes"})
     assert "anchors" in frontmatter.read("a: &b c\n").problem

@@ -202,9 +202,7 @@ def test_the_first_line_that_says_something_describes() -> None:
 
 @pytest.mark.parametrize("before", ["", "\ufeff", "\n", " \t\n\r\n", "\ufeff\n"])
 @pytest.mark.parametrize("end", ["---", "...", "...  "])
-def test_a_head_is_read_and_edited_behind_blank_lines_and_with_either_end(
-    before: str, end: str
-) -> None:
+def test_a_head_is_read_and_edited_behind_blanks_and_with_either_end(before: str, end: str) -> None:
     text = f"{before}---\nname: n\ndescription: d\nmetadata:\n  type: user\n{end}\n\nBody.\n"
     note = parse(text, "n.md")
     assert (note.head.name, note.head.type, note.body) == ("n", "user", "Body.")

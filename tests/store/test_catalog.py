@@ -20,6 +20,8 @@ from mdmemory.store import catalog, index, sights
 from mdmemory.store.catalog import Catalog
 from mdmemory.store.store import Store, StoredNote
 
+Patch = pytest.MonkeyPatch
+
 
 class Shelf:
     """A store and the place of its catalog."""
@@ -64,7 +66,7 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+def shelf(tmp_path: Path, monkeypatch: Patch) -> Shelf:
     return Shelf(tmp_path, monkeypatch)
 
 
@@ -218,9 +220,7 @@ def test_a_missing_store_is_an_error_with_a_next_step(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("cache", [None, Path("/no/such/folder/catalog")])
-def test_without_a_cache_or_where_none_can_be_written_everything_is_read(
-    shelf: Shelf, cache: Path | None
-) -> None:
+def test_without_a_cache_everything_is_read(shelf: Shelf, cache: Path | None) -> None:
     shelf.put("user-a.md")
     for _ in range(2):
         found = shelf.load(cache=cache)
@@ -389,9 +389,7 @@ odd = st.text(st.one_of(st.characters(), st.sampled_from("\\\n\0\x1e\x1f|f0n\ud8
 
 
 @given(odd, odd, st.lists(odd, max_size=3), st.integers())
-def test_any_head_can_be_remembered(
-    name: str, hook: str, problems: list[str], reinforced: int
-) -> None:
+def test_any_head_is_remembered(name: str, hook: str, problems: list[str], reinforced: int) -> None:
     head = Head("a.md", name, hook, "user", reinforced=reinforced, problems=tuple(problems))
     packed = json.dumps(catalog._VALUES(head))
     assert packed.isascii()
@@ -474,7 +472,7 @@ def test_heads_that_hold_a_text_are_found_whatever_is_in_it(shelf: Shelf) -> Non
 
 
 def test_where_nothing_changed_nothing_is_read_to_know_that_no_note_waits(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+    shelf: Shelf, monkeypatch: Patch
 ) -> None:
     store, why = Store(shelf.folder), {"user-a.md": "stranger"}
 

@@ -23,6 +23,8 @@ from mdmemory.store.conflicts import (
 )
 from mdmemory.store.store import StoredNote
 
+Patch = pytest.MonkeyPatch
+
 
 def note(file: str, text: str = "text") -> StoredNote:
     return StoredNote(file, digest(text.encode()), parse_note(text, file))
@@ -106,7 +108,7 @@ def test_an_entry_is_stale_when_a_note_changed_or_is_gone() -> None:
 
 
 def test_pairs_added_one_by_one_give_what_they_give_at_once_and_no_line_is_read_twice(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: Patch,
 ) -> None:
     notes = [note(f"{number}.md") for number in range(40)]
     pairs = [(one, other, "x") for one, other in pairwise(notes)]

@@ -230,7 +230,7 @@ def joined(home: Memory, work: Memory, one: str, other: str, way: str) -> None:
     ("add", "add", "merge"), ("compact", "edit", "rebase"), ("flag", "flag", "pull"),
     ("remove", "add", "rebase"),
 ])  # fmt: skip
-def test_changes_to_different_notes_never_conflict(
+def test_changes_to_other_notes_never_conflict(
     clone: Clone, one: str, other: str, way: str
 ) -> None:
     home, work = clone()

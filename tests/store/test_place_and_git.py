@@ -134,7 +134,7 @@ def test_only_a_store_outside_the_project_survives_a_clean_that_spares_no_reposi
     assert memory.project.store.exists() == (kind == "home")
 
 
-def test_in_a_linked_work_tree_the_same_store_is_written(
+def test_a_linked_work_tree_has_the_same_store(
     memory: Memory, repository: Path, tmp_path: Path
 ) -> None:
     linked = tmp_path / "linked"
@@ -150,9 +150,7 @@ def test_in_a_linked_work_tree_the_same_store_is_written(
     assert "project-after.md" in {note.file for note in Memory.open(repository).notes()}
 
 
-def test_a_submodule_is_a_project_of_its_own(
-    memory: Memory, repository: Path, tmp_path: Path
-) -> None:
+def test_a_submodule_is_its_own_project(memory: Memory, repository: Path, tmp_path: Path) -> None:
     library = tmp_path / "library"
     library.mkdir()
     git(library, "init", "-q", "-b", "main", "--template=")

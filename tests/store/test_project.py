@@ -33,37 +33,29 @@ def make_project(root: Path, store: str = "notes/memory") -> Path:
     return root
 
 
-def test_the_store_is_found_from_any_folder_below_the_project(
-    repository: Path, places: Places
-) -> None:
+def test_the_store_is_found_from_any_folder_of_it(repository: Path, places: Places) -> None:
     make_project(repository)
     (deep := repository / "src" / "deep").mkdir(parents=True)
     assert find_project(deep, None, places).store == repository / "notes" / "memory"
 
 
-def test_the_search_never_goes_above_the_repository_root(
-    tmp_path: Path, repository: Path, places: Places
-) -> None:
-    make_project(tmp_path)
+def test_nothing_above_the_repository_is_searched(repository: Path, places: Places) -> None:
+    make_project(repository.parent)
     with pytest.raises(NoStore) as problem:
         find_project(repository, None, places)
     assert "mdmemory init" in problem.value.hint
 
 
-def test_a_named_store_wins_over_the_one_that_would_be_found(
-    tmp_path: Path, repository: Path, places: Places
-) -> None:
+def test_a_named_store_wins(repository: Path, places: Places) -> None:
     make_project(repository)
-    other = make_project(tmp_path / "other")
+    other = make_project(repository.parent / "other")
     for named in (other, other / "notes/memory"):
         assert find_project(repository, str(named), places).root == other
-    (bare := tmp_path / "bare").mkdir()
+    (bare := repository.parent / "bare").mkdir()
     assert find_project(repository, str(bare), places).store == bare
 
 
-def test_a_linked_worktree_without_settings_uses_the_main_worktree_s_store(
-    repository: Path, places: Places
-) -> None:
+def test_a_linked_worktree_uses_the_main_ones_store(repository: Path, places: Places) -> None:
     git(repository, "worktree", "add", "-q", "../linked")
     make_project(repository)
     assert find_project(repository.parent / "linked", None, places).root == repository
@@ -95,9 +87,7 @@ def test_a_store_that_is_gone_says_who_named_it(tmp_path: Path, places: Places) 
 
 
 @pytest.mark.parametrize("path", ["/etc", "~/notes", "../up", "a/../../b", ".git/notes"])
-def test_a_project_cannot_put_its_store_outside_itself(
-    tmp_path: Path, places: Places, path: str
-) -> None:
+def test_a_project_has_no_store_outside_itself(tmp_path: Path, places: Places, path: str) -> None:
     root = make_project(tmp_path / "p", "notes")
     (root / "mdmemory.toml").write_text(f'store = "{path}"\n', encoding="utf-8")
     with pytest.raises(BadSetting, match="folder inside the project"):
@@ -119,9 +109,7 @@ def test_private_state_is_never_written_through_a_link(tmp_path: Path, places: P
     assert os.listdir(tmp_path / "target") == []
 
 
-def test_the_step_that_makes_room_for_private_state_can_be_typed(
-    tmp_path: Path, places: Places
-) -> None:
+def test_the_step_that_makes_room_for_state_can_be_typed(tmp_path: Path, places: Places) -> None:
     root = make_project(tmp_path / "it's mine")
     (root / ".mdmemory").write_text("a file")
     with pytest.raises(NoState) as refusal:
@@ -168,42 +156,40 @@ def commit(folder: Path, words: str = "more") -> None:
 
 
 def test_a_project_finds_its_store_from_each_folder_and_worktree(
-    home: Path, repository: Path, tmp_path: Path
+    home: Path, repository: Path
 ) -> None:
     store = keep(home, repository)
     (repository / "src").mkdir()
-    git(repository, "worktree", "add", "-q", str(tmp_path / "linked"))
-    for start in (repository, repository / "src", tmp_path / "linked"):
+    git(repository, "worktree", "add", "-q", str(repository.parent / "linked"))
+    for start in (repository, repository / "src", repository.parent / "linked"):
         assert homes.find_match(home, start).entry == homes.read(store)
         assert not homes.find_match(home, start).moved
 
 
-def test_worktrees_of_a_bare_repository_share_one_store(
-    home: Path, origin: Path, tmp_path: Path
-) -> None:
+def test_worktrees_of_a_bare_one_share_a_store(home: Path, origin: Path) -> None:
     for name in ("one", "two"):
-        git(origin, "worktree", "add", "-q", "-b", name, str(tmp_path / name))
-    store = keep(home, tmp_path / "one")
-    assert matched(home, tmp_path / "two") == (store, [])
+        git(origin, "worktree", "add", "-q", "-b", name, str(origin.parent / name))
+    store = keep(home, origin.parent / "one")
+    assert matched(home, origin.parent / "two") == (store, [])
 
 
 def test_a_second_clone_finds_the_store_of_the_first(
-    home: Path, repository: Path, origin: Path, tmp_path: Path
+    home: Path, repository: Path, origin: Path
 ) -> None:
     store = keep(home, repository)
-    git(tmp_path, "clone", "-q", str(origin), "again")
-    assert matched(home, tmp_path / "again") == (store, [])
-    assert homes.find_match(home, tmp_path / "again").moved
+    git(repository.parent, "clone", "-q", str(origin), "again")
+    assert matched(home, repository.with_name("again")) == (store, [])
+    assert homes.find_match(home, repository.with_name("again")).moved
 
 
 def test_a_clone_that_went_on_after_the_first_was_deleted_finds_it_by_a_commit_that_was_seen(
-    home: Path, repository: Path, origin: Path, tmp_path: Path
+    home: Path, repository: Path, origin: Path
 ) -> None:
     commit(repository)
     git(repository, "push", "-q", "origin", "main")
     store = keep(home, repository)
     shutil.rmtree(repository)
-    git(tmp_path, "clone", "-q", str(origin), "project")
+    git(repository.parent, "clone", "-q", str(origin), "project")
     commit(repository)
     assert matched(home, repository) == (store, [])
 
@@ -219,13 +205,13 @@ def test_a_moved_folder_finds_its_store(home: Path, repository: Path) -> None:
 
 
 def test_a_stranger_who_copied_first_commit_and_remote_is_asked_about(
-    home: Path, repository: Path, origin: Path, tmp_path: Path
+    home: Path, repository: Path, origin: Path
 ) -> None:
     first = tip(repository)
     commit(repository)
     store = keep(home, repository)
-    evil = tmp_path / "evil"
-    git(tmp_path, "clone", "-q", str(origin), str(evil))
+    evil = repository.parent / "evil"
+    git(repository.parent, "clone", "-q", str(origin), str(evil))
     assert tip(evil) == first
     commit(evil, "evil")
     assert matched(home, evil) == (None, [store])
@@ -234,27 +220,25 @@ def test_a_stranger_who_copied_first_commit_and_remote_is_asked_about(
 
 
 def test_a_fork_and_a_project_of_one_template_are_other_projects(
-    home: Path, repository: Path, origin: Path, tmp_path: Path
+    home: Path, repository: Path, origin: Path
 ) -> None:
     keep(home, repository)
-    git(tmp_path, "clone", "-q", str(origin), "fork")
-    git(tmp_path / "fork", "remote", "set-url", "origin", "https://example.org/me/app")
-    assert homes.find_match(home, tmp_path / "fork") == homes.Match()
+    git(repository.parent, "clone", "-q", str(origin), "fork")
+    git(repository.parent / "fork", "remote", "set-url", "origin", "https://example.org/me/app")
+    assert homes.find_match(home, repository.parent / "fork") == homes.Match()
 
 
 def test_a_copy_without_a_remote_is_asked_about_while_the_first_is_there(
-    home: Path, repository: Path, tmp_path: Path
-) -> None:
-    store = keep(home, repository)
-    shutil.copytree(repository, tmp_path / "copy")
-    assert matched(home, tmp_path / "copy") == (None, [store])
-    shutil.rmtree(repository)
-    assert matched(home, tmp_path / "copy") == (store, [])
-
-
-def test_another_project_in_the_place_of_the_first_does_not_get_its_store(
     home: Path, repository: Path
 ) -> None:
+    store = keep(home, repository)
+    shutil.copytree(repository, repository.parent / "copy")
+    assert matched(home, repository.parent / "copy") == (None, [store])
+    shutil.rmtree(repository)
+    assert matched(home, repository.parent / "copy") == (store, [])
+
+
+def test_another_project_in_the_same_place_gets_no_store(home: Path, repository: Path) -> None:
     keep(home, repository)
     shutil.rmtree(repository / ".git")
     git(repository, "init", "-q", "-b", "main")
@@ -262,17 +246,13 @@ def test_another_project_in_the_place_of_the_first_does_not_get_its_store(
     assert homes.find_match(home, repository) == homes.Match()
 
 
-def test_two_stores_that_fit_are_asked_about(
-    home: Path, repository: Path, origin: Path, tmp_path: Path
-) -> None:
+def test_two_stores_that_fit_are_asked_for(home: Path, repository: Path, origin: Path) -> None:
     stores = [keep(home, repository, name) for name in ("app", "app-2")]
-    git(tmp_path, "clone", "-q", str(origin), "again")
-    assert matched(home, tmp_path / "again") == (None, stores)
+    git(repository.parent, "clone", "-q", str(origin), "again")
+    assert matched(home, repository.with_name("again")) == (None, stores)
 
 
-def test_a_remote_that_the_project_got_later_is_to_be_written_down(
-    home: Path, repository: Path
-) -> None:
+def test_a_remote_that_the_project_got_later_is_noted(home: Path, repository: Path) -> None:
     commit(repository)
     store = keep(home, repository)
     assert homes.met_again(store, repository, False) is None
@@ -297,9 +277,7 @@ def test_folders_are_named_like_the_project_and_never_like_the_persons(tmp_path:
         assert homes.free_folder(tmp_path, name).name == free
 
 
-def test_the_persons_store_a_store_of_nobodys_and_a_link_are_passed_over(
-    home: Path, repository: Path
-) -> None:
+def test_a_store_of_no_project_and_a_link_are_passed_over(home: Path, repository: Path) -> None:
     for name in ("me", "plain"):
         (home / name).mkdir(parents=True)
         (home / name / "mdmemory.toml").write_text('store = "."\n')
@@ -316,17 +294,19 @@ def test_a_damaged_table_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_memory_folder_that_cannot_hold_a_store_is_refused_by_whatever_looks_there(
-    tmp_path: Path, repository: Path
+    repository: Path,
 ) -> None:
-    (tmp_path / "file").write_text("")
-    (tmp_path / "link").symlink_to(tmp_path)
+    (repository.parent / "file").write_text("")
+    (repository.parent / "link").symlink_to(tmp_path)
     for place in ("file", "link", "file/under"):
         with pytest.raises(NoStore):
-            homes.prepare_home(tmp_path / place)
+            homes.prepare_home(repository.parent / place)
     for place in ("file", "link"):
         with pytest.raises(NoStore, match=f"is a {place}"):
-            homes.find_match(tmp_path / place, repository)
-    assert homes.prepare_home(tmp_path / "deep" / "mdmemory").stat().st_mode & 0o777 == 0o700
+            homes.find_match(repository.parent / place, repository)
+    assert (
+        homes.prepare_home(repository.parent / "deep" / "mdmemory").stat().st_mode & 0o777 == 0o700
+    )
 
 
 @given(st.lists(st.text(max_size=20), max_size=4))

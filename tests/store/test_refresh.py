@@ -14,6 +14,8 @@ from mdmemory.store import catalog as catalogs
 from mdmemory.store import index, refresh
 from mdmemory.store.store import Store
 
+Patch = pytest.MonkeyPatch
+
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
@@ -38,9 +40,7 @@ def is_right(memory: Memory) -> bool:
     return shown(memory) == indexed.build(heads).memory
 
 
-def test_a_write_looks_at_the_folder_once_and_arranges_the_index_once(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_write_looks_and_arranges_the_index_once(memory: Memory, monkeypatch: Patch) -> None:
     done: list[str] = []
     for module, name in ((refresh, "Catalog"), (index, "arrange_index")):
         before = getattr(module, name)
@@ -53,8 +53,8 @@ def test_a_write_looks_at_the_folder_once_and_arranges_the_index_once(
     assert is_right(memory)
 
 
-def test_a_hand_edit_during_a_write_is_in_the_index_after_the_next_command(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
+def test_a_hand_edit_during_a_write_is_in_the_next_index(
+    memory: Memory, monkeypatch: Patch
 ) -> None:
     by_hand = memory.project.store / "user-tea.md"
     before = catalogs.Catalog.save
@@ -80,9 +80,7 @@ def test_a_write_whose_index_git_is_told_not_to_see_still_has_one(memory: Memory
     assert is_right(memory)
 
 
-def test_an_index_that_somebody_changed_meanwhile_is_made_again(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_changed_meanwhile_is_made_again(memory: Memory, monkeypatch: Patch) -> None:
     before = Transactions.apply
 
     def apply(self: Transactions, *words: object) -> object:
@@ -123,7 +121,7 @@ def test_a_huge_text_of_a_persons_own_is_not_read_and_stays(memory: Memory) -> N
 
 
 def test_a_store_whose_overflow_has_reached_its_limit_is_written_to_like_any_other(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(index, "MAX_MORE", 2_000)
     for number in range(200):

@@ -128,9 +128,7 @@ def test_what_is_not_ours_is_neither_followed_nor_changed(
     assert "going on without what is remembered there. Move it away: `mv " in sentence
 
 
-def test_two_connections_of_a_process_keep_their_file_from_a_third_in_another(
-    tmp_path: Path,
-) -> None:
+def test_two_connections_of_a_process_keep_their_file_from_a_third(tmp_path: Path) -> None:
     """A handle that is closed drops the locks of its process: whoever comes then would take itself
     for the last one, and remove the log that the first connection goes on writing to."""
     path = tmp_path / ".mdmemory" / "state.db"
@@ -254,9 +252,7 @@ def test_no_change_of_a_watched_folder_is_missed(watching: Path, how: str, name:
     assert "user-late.md" in sighted(watching).files
 
 
-def test_what_changes_during_the_look_is_seen_by_the_next(
-    watching: Path, monkeypatch: Patch
-) -> None:
+def test_a_change_during_the_look_is_seen_by_the_next(watching: Path, monkeypatch: Patch) -> None:
     (watching / "user-milk.md").touch()
     others = sights.other_states
 
@@ -279,9 +275,7 @@ def test_threads_that_look_at_once_all_see_what_changed_before(watching: Path) -
     assert len(sighted(watching).files) == 201
 
 
-def test_a_look_that_failed_forgets_nothing_that_was_told(
-    watching: Path, monkeypatch: Patch
-) -> None:
+def test_a_look_that_failed_forgets_nothing_told(watching: Path, monkeypatch: Patch) -> None:
     sighted(watching)
     (watching / "user-milk.md").touch()
     with monkeypatch.context() as patched:
@@ -348,9 +342,7 @@ NAMES = ["user-a.md", "user-b.md", "user-ü.md", "MEMORY.md", "_MORE.md", ".hidd
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_what_is_seen_after_some_changes_is_what_a_look_at_all_sees(
-    watching: Path, seed: int
-) -> None:
+def test_what_is_seen_after_changes_is_what_a_whole_look_sees(watching: Path, seed: int) -> None:
     dice = random.Random(seed)
     sighted(watching)
     for turn in range(60):

@@ -29,6 +29,7 @@ from mdmemory.store.superseding import (
     unmark_superseded,
 )
 
+Patch = pytest.MonkeyPatch
 DAY = "2026-07-01"
 
 
@@ -69,9 +70,7 @@ def test_a_chain_leads_to_the_note_in_force() -> None:
     assert orphan_notes([one, two, three]) == []
 
 
-def test_asking_of_each_note_what_it_replaced_looks_at_each_mark_few_times(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_asking_what_each_note_replaced_looks_at_each_mark_few_times(monkeypatch: Patch) -> None:
     notes = [*(note(f"old{at}", "new") for at in range(200)), note("new")]
     chains, looked = Chains(notes), list[str]()
     look = Chains.successor
@@ -278,9 +277,7 @@ def test_two_notes_with_one_alias_are_both_named(aliased: Memory) -> None:
     assert [f for f in aliased.doctor() if f.check == "names"] == []
 
 
-def test_what_is_no_list_of_names_is_told_and_one_in_a_head_that_yaml_refuses_counts(
-    aliased: Memory,
-) -> None:
+def test_what_is_no_list_of_names_is_told_and_one_in_a_bad_head_counts(aliased: Memory) -> None:
     by_hand(aliased, "user-tea.md", "aliases: {chai: 1}\n")
     assert aliased.note("tea").note.head.aliases == ()
     (finding,) = [f for f in aliased.doctor() if f.check == "note"]

@@ -116,9 +116,7 @@ def test_what_a_hand_wrote_is_committed_before_it_is_replaced(writer: Writer, st
     assert "notes/memory/user-other.md" in git(store, "show", "--name-only", "HEAD~1"), "adopted"
 
 
-def test_a_command_that_writes_nothing_still_shows_a_hand_edit_in_the_index(
-    repository: Path, store: Path
-) -> None:
+def test_a_command_without_a_write_shows_a_hand_edit(repository: Path, store: Path) -> None:
     index = store / "MEMORY.md"
     touch(repository)
     assert "(user-name.md)" in index.read_text("utf-8")
@@ -161,9 +159,7 @@ def test_in_the_middle_of_something_notes_are_written_and_nothing_is_destroyed(
     assert Memory.open(repository, store=str(store)).note("user-fresh").digest == digest(FRESH)
 
 
-def test_what_had_to_wait_is_in_the_next_commit(
-    writer: Writer, repository: Path, store: Path
-) -> None:
+def test_what_waited_is_in_the_next_commit(writer: Writer, repository: Path, store: Path) -> None:
     detached(repository)
     for file in ("user-one.md", "user-two.md", "user-gone.md"):
         add(writer, file)
@@ -180,9 +176,7 @@ def test_what_had_to_wait_is_in_the_next_commit(
     assert writer.history.kept.list_entries() == []
 
 
-def test_what_waits_and_is_ignored_since_stops_no_other_write(
-    repository: Path, store: Path
-) -> None:
+def test_what_waits_and_is_ignored_since_stops_no_write(repository: Path, store: Path) -> None:
     detached(repository)
     add(open_writer(repository), "user-one.md")
     (repository / ".git" / "info" / "exclude").write_text("user-one.md\n")
@@ -207,9 +201,7 @@ def test_without_git_notes_are_written_and_nothing_is_destroyed(tmp_path: Path) 
     assert sorted(os.listdir(store)) == ["MEMORY.md", "user-fresh.md", "user-name.md"]
 
 
-def test_without_a_git_program_it_is_said_what_to_install(
-    repository: Path, monkeypatch: Patch
-) -> None:
+def test_without_git_it_is_said_what_to_install(repository: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     assert "git is not installed" in open_writer(repository).refusal().message
 
@@ -233,9 +225,7 @@ def test_a_checkpoint_of_all_holds_every_note_as_it_is(writer: Writer, store: Pa
         assert not writer.checkpoint_all(["user-name.md"]).made
 
 
-def test_a_note_that_a_sparse_checkout_leaves_out_was_not_removed(
-    writer: Writer, store: Path
-) -> None:
+def test_a_note_a_sparse_checkout_leaves_out_is_not_gone(writer: Writer, store: Path) -> None:
     git(store, "update-index", "--skip-worktree", "user-name.md")
     (store / "user-name.md").unlink()
     with writer.lock_store():
@@ -243,9 +233,7 @@ def test_a_note_that_a_sparse_checkout_leaves_out_was_not_removed(
     assert git(store, "ls-tree", "HEAD", "user-name.md")
 
 
-def test_a_note_that_git_is_told_not_to_see_is_left_out_or_refused(
-    writer: Writer, store: Path
-) -> None:
+def test_a_note_git_is_not_to_see_is_left_out_or_refused(writer: Writer, store: Path) -> None:
     git(store, "update-index", "--assume-unchanged", "user-name.md")
     write_note(store, "user-name.md", "Git calls this clean.")
     with writer.lock_store():
@@ -263,9 +251,7 @@ def test_a_file_of_a_persons_under_our_name_stops_the_write(writer: Writer, stor
     assert not (store / "user-fresh.md").exists()
 
 
-def test_an_index_that_is_not_tracked_is_written_and_not_committed(
-    repository: Path, store: Path
-) -> None:
+def test_an_untracked_index_is_written_and_not_committed(repository: Path, store: Path) -> None:
     (repository / "mdmemory.toml").write_text("[index]\ntracked = false\n")
     done = add(open_writer(repository))
     files = git(store, "show", "--format=", "--name-only", done.commit).split()
@@ -295,7 +281,7 @@ def test_state_that_git_tracks_is_not_used(writer: Writer, repository: Path) -> 
 
 
 @pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16"])
-def test_a_message_is_utf8_whatever_a_person_writes_in(
+def test_a_message_is_utf8_whatever_git_is_set_to(
     encoding: str, writer: Writer, store: Path
 ) -> None:
     git(store, "config", "i18n.commitEncoding", encoding)
@@ -390,9 +376,7 @@ def test_what_is_appended_through_an_open_file_after_an_edit_is_kept(
 
 
 @leases
-def test_a_file_that_was_open_and_not_written_to_leaves_nothing(
-    writer: Writer, store: Path
-) -> None:
+def test_a_file_open_and_not_written_to_leaves_nothing(writer: Writer, store: Path) -> None:
     with (store / "user-name.md").open("ab"):
         replace(writer, "user-name.md", NEW)
     assert len(hidden(store)) == 1
@@ -411,7 +395,7 @@ def test_a_program_that_only_reads_is_nobodys_business(writer: Writer, store: Pa
 
 @leases
 def test_where_nothing_tells_who_has_a_file_open_all_goes_on(
-    writer: Writer, store: Path, monkeypatch: pytest.MonkeyPatch
+    writer: Writer, store: Path, monkeypatch: Patch
 ) -> None:
     def refused(*_: object) -> None:  # as a disk that grants no lease to anybody
         raise BlockingIOError

@@ -10,6 +10,7 @@ from projects import git
 
 from mdmemory.cli import main
 
+Patch = pytest.MonkeyPatch
 OLD_HEAD = """\
 ---
 name: {name}
@@ -112,10 +113,7 @@ STORES = {
 
 @pytest.mark.parametrize("version", STORES)
 def test_a_store_of_an_earlier_version_is_read_and_goes_on(
-    version: str,
-    repository: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    version: str, repository: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def ask(*words: str) -> Any:
         assert main([*words, "--json"]) == 0, words
