@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from pace import seldom
 from projects import git
-from rows import replace
 from stores import BeginStore
 
 from mdmemory import Memory
@@ -99,30 +98,25 @@ def test_a_lock_that_a_crash_left_half_written_blocks_nobody(left: str, memory: 
     assert git(root, "status", "--porcelain") == ""
 
 
-@pytest.mark.parametrize(
-    ("what", "said"),
-    seldom(
-        [
-            ("another commit", lambda commit: THEIRS),
-            ("half of another commit", lambda commit: bytes([commit.encode()[0] ^ 1]) + b"ab"),
-            ("more than a commit", lambda commit: f"{commit}\nmore".encode()),
-            ("NULs without end", lambda commit: b"\0" * 4096),
-            ("text after NULs", lambda commit: b"\0\0" + commit[:4].encode()),
-        ],
-        3,
-    ),
-)
-def test_a_lock_that_holds_something_else_stays_and_is_named(
-    what: str, said: Said, memory: Memory
-) -> None:
-    with killed(memory, said):
+OTHERS: dict[str, Said] = {
+    "another commit": lambda commit: THEIRS,
+    "half of another commit": lambda commit: bytes([commit.encode()[0] ^ 1]) + b"ab",
+    "more than a commit": lambda commit: f"{commit}\nmore".encode(),
+    "NULs without end": lambda commit: b"\0" * 4096,
+    "text after NULs": lambda commit: b"\0\0" + commit[:4].encode(),
+}
+
+
+@pytest.mark.parametrize("said", seldom(OTHERS, 3))
+def test_a_lock_that_holds_something_else_stays_and_is_named(said: str, memory: Memory) -> None:
+    with killed(memory, OTHERS[said]):
         add(memory, "one")
     before = lock(memory).read_bytes()
     for _ in range(2):
         with pytest.raises(RepositoryState, match=r"main\.lock") as problem:
             add(memory, "two")
         assert "remove that file" in problem.value.hint
-    assert lock(memory).read_bytes() == before, what
+    assert lock(memory).read_bytes() == before
     lock(memory).unlink()
     assert add(memory, "two")
     assert memory.note("one")
@@ -132,14 +126,13 @@ def test_a_lock_older_than_our_write_or_a_link_stays(memory: Memory, tmp_path: P
     with killed(memory, LEFT["a part"]):
         add(memory, "one")
     os.utime(lock(memory), ns=(0, 0))
-    with pytest.raises(RepositoryState, match=r"main\.lock"):
-        add(memory, "two")
-    lock(memory).unlink()
-    (tmp_path / "elsewhere").touch()
-    lock(memory).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(RepositoryState, match=r"main\.lock"):
-        add(memory, "two")
-    assert lock(memory).is_symlink()
+    for is_link in (False, True):
+        with pytest.raises(RepositoryState, match=r"main\.lock"):
+            add(memory, "two")
+        assert lock(memory).is_symlink() == is_link
+        lock(memory).unlink()
+        (tmp_path / "elsewhere").touch()
+        lock(memory).symlink_to(tmp_path / "elsewhere")
 
 
 def test_a_git_that_is_alive_keeps_its_lock(memory: Memory) -> None:
@@ -154,10 +147,8 @@ def test_a_git_that_is_alive_keeps_its_lock(memory: Memory) -> None:
 
 
 def test_a_git_of_ours_that_was_killed_alone_leaves_no_lock(memory: Memory) -> None:
-    with (
-        update_ref_dies(LEFT["a part"], GitFailed("git update-ref was killed."), memory),
-        pytest.raises(GitFailed, match="killed"),
-    ):
+    died = GitFailed("git update-ref was killed.")
+    with update_ref_dies(LEFT["a part"], died, memory), pytest.raises(GitFailed, match="killed"):
         add(memory, "one")
     assert not lock(memory).exists()
     assert add(memory, "one")
@@ -182,30 +173,30 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 @pytest.fixture
 def journals(tmp_path: Path) -> Journals:
     (tmp_path / "tree" / "notes").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
     return Journals(tmp_path / "room", tmp_path / "tree")
+
+
+def journal_in(folder: Path) -> Journal:
+    file = "line\nbreak \udcff.md"
+    move = Move(file, "a" * 64, None, f"{MARK}1-0.new", f"{MARK}1-0.old", False)
+    entries = {file: None, "b.md": Blob("100644", COMMIT)}
+    return Journal("0123456789ab", str(folder), [move], "refs/heads/main", None, COMMIT, entries)
 
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Journal:
-    file = "line\nbreak \udcff.md"
-    move = Move(file, "a" * 64, None, f"{MARK}1-0.new", f"{MARK}1-0.old", False)
-    return Journal(
-        "0123456789ab", str(tmp_path / "tree" / "notes"), [move], "refs/heads/main", None, COMMIT,
-        {file: None, "b.md": Blob("100644", COMMIT)},
-    )  # fmt: skip
+    return journal_in(tmp_path / "tree" / "notes")
 
 
-def test_it_is_read_as_it_was_written(journals: Journals, journal: Journal) -> None:
+def test_it_is_read_as_it_was_written_and_says_that_the_branch_moved_until_it_is_dropped(
+    journals: Journals, journal: Journal
+) -> None:
     assert journals.read() is None
     assert not journals.is_open()
     journals.write(journal)
-    assert journals.is_open()
-    assert not journals.has_moved()
+    assert (journals.is_open(), journals.has_moved()) == (True, False)
     assert journals.read() == journal
-
-
-def test_a_moved_branch_is_told_until_it_is_dropped(journals: Journals, journal: Journal) -> None:
-    journals.write(journal)
     journals.mark_moved()
     journals.mark_moved()
     assert journals.has_moved()
@@ -231,9 +222,7 @@ BENT: dict[str, Callable[[dict[str, Any]], object]] = {
     "a branch that is a path": lambda raw: raw.update(branch="refs/heads/../../x"),
     "a ref of another kind": lambda raw: raw.update(branch="refs/tags/x"),
     "an id that is a path": lambda raw: raw.update(id="../../x"),
-    "a link in the tree": lambda raw: raw["entries"].update(
-        {"b.md": {"mode": "120000", "id": COMMIT}}
-    ),
+    "a link in the tree": lambda raw: raw["entries"]["b.md"].update(mode="120000"),
     "a field of its own": lambda raw: raw.update(more=1),
     "no moves": lambda raw: raw.pop("moves"),
     "no files": lambda raw: raw.update(moves=[1]),
@@ -262,12 +251,9 @@ def test_a_journal_that_cannot_be_read_is_named(text: str, journals: Journals) -
         journals.read()
 
 
-def test_a_folder_behind_a_link_is_elsewhere(
-    journals: Journals, journal: Journal, tmp_path: Path
-) -> None:
-    (tmp_path / "outside").mkdir()
+def test_a_folder_behind_a_link_is_elsewhere(journals: Journals, tmp_path: Path) -> None:
     (tmp_path / "tree" / "link").symlink_to(tmp_path / "outside")
-    journals.write(replace(journal, folder=str(tmp_path / "tree" / "link")))
+    journals.write(journal_in(tmp_path / "tree" / "link"))
     with pytest.raises(MdmemoryError, match="lies elsewhere"):
         journals.read()
 
@@ -275,7 +261,6 @@ def test_a_folder_behind_a_link_is_elsewhere(
 def test_nothing_is_written_through_a_link_in_the_place_of_the_room(
     journals: Journals, journal: Journal, tmp_path: Path
 ) -> None:
-    (tmp_path / "outside").mkdir()
     journals.room.symlink_to(tmp_path / "outside")
     with pytest.raises(RepositoryState, match="symbolic link"):
         journals.write(journal)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from projects import git
+from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.capture.extracted import Caller
@@ -58,11 +59,12 @@ WAYS = (by_wish, by_call, by_hand, by_import, by_session)
 # --- where the project's store may lie, and what may go wrong: with it, with the project's git,
 # with all of git, with the memory folder
 
-PLACES: dict[str, Callable[[Path], Path]] = {
-    "shared": lambda project: Memory.init(project)[0].project.store,
-    "own": lambda project: Memory.init(project, own_repo=True)[0].project.store,
-    "in the memory folder": lambda project: Memory.init(project, home=True)[0].project.store,
-    "not there yet": lambda project: project / "not-there",
+Place = Callable[[Path, BeginStore], Path]
+PLACES: dict[str, Place] = {
+    "shared": lambda project, begin: begin().project.store,
+    "own": lambda project, begin: begin(own_repo=True).project.store,
+    "in the memory folder": lambda project, _: Memory.init(project, home=True)[0].project.store,
+    "not there yet": lambda project, _: project / "not-there",
 }
 
 
@@ -140,45 +142,58 @@ HARMS: dict[str, Harm] = {
 }
 
 
+@pytest.fixture(scope="session")
+def _persons(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("person")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        project = shutil.copytree(_first_commit, home / "project")
+        Memory.around(project).add("my name is Ada Okafor", type="user")
+    return home / "mdmemory"
+
+
 @pytest.fixture
-def persons(empty_home: Path, repository: Path) -> Path:
+def persons(_persons: Path, empty_home: Path) -> Path:
     """The person's own store, with one note."""
-    Memory.around(repository).add("my name is Ada Okafor", type="user")
-    return empty_home / "mdmemory/me"
+    return shutil.copytree(_persons, empty_home / "mdmemory", symlinks=True) / "me"
+
+
+def told(store: Path) -> str:
+    """All that the notes of a store, or any commit there, say."""
+    files = (path for path in store.rglob("*.md") if ".git" not in path.parts)
+    return "".join([*(path.read_text() for path in files), git(store, "log", "-p")])
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("harm", HARMS)
 def test_whatever_fails_a_fact_of_a_project_never_goes_to_the_persons_layer(
-    place: str, harm: str, persons: Path, repository: Path
+    place: str, harm: str, persons: Path, repository: Path, begin_store: BeginStore
 ) -> None:
-    store = PLACES[place](repository)
+    store = PLACES[place](repository, begin_store)
     with pytest.MonkeyPatch.context() as patch:
         with suppress(FileNotFoundError):  # nothing is there that could be harmed
             HARMS[harm](repository, store, patch)
         for way in WAYS:
             with suppress(MdmemoryError):  # refused, in a sentence
                 way(Memory.around(repository))
-    assert holds(persons, "Ada Okafor")
-    assert not holds(persons, PART)
+    now = told(persons)
+    assert "Ada Okafor" in now
+    assert PART not in now
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("way", WAYS)
 def test_where_nothing_fails_it_goes_to_the_projects(
-    place: str, way: Callable[[Memory], None], persons: Path, repository: Path
+    place: str,
+    way: Callable[[Memory], None],
+    persons: Path,
+    repository: Path,
+    begin_store: BeginStore,
 ) -> None:
-    PLACES[place](repository)
+    PLACES[place](repository, begin_store)
     way(Memory.around(repository))
-    assert (main := Memory.around(repository).of_project)
-    assert holds(main.project.store, PART)
-    assert not holds(persons, PART)
-
-
-def holds(store: Path, text: str) -> bool:
-    """Whether a note of a store, or any commit there, has this text."""
-    files = (path for path in store.rglob("*.md") if ".git" not in path.parts)
-    return any(text in path.read_text() for path in files) or text in git(store, "log", "-p")
+    assert PART in told(Memory.around(repository).of_project.project.store)
+    assert PART not in told(persons)
 
 
 def close(closed: Path, patch: Patch) -> None:
