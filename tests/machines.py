@@ -12,6 +12,7 @@ from mdmemory import Memory
 
 Git = Callable[..., str]
 Machine = Callable[[str], Memory]
+Two = tuple[Memory, Memory]
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def check_same(one: Memory, two: Memory, git: Git) -> None:
 
 
 @pytest.fixture
-def machines(machine: Machine, empty_remote: Path) -> tuple[Memory, Memory]:
+def machines(machine: Machine, empty_remote: Path) -> Two:
     """Two machines that share a store with one note, `tea`."""
     home, work = machine("home"), machine("work")
     add(home, "tea", "Drinks tea.\n\nIn the morning.\n\nWith milk.")

@@ -15,6 +15,8 @@ from pace import HUNG
 from mdmemory.cli import main
 
 Begin = Callable[..., None]
+Git = Callable[..., str]
+Patch = pytest.MonkeyPatch
 Say = Callable[..., str]
 Ask = Callable[..., Any]
 

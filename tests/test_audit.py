@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from json_shapes import fits
 from pace import HUNG
-from projects import Ask, Say
+from projects import Ask, Git, Patch, Say
 from rows import each
 from scripted import Scripted
 
@@ -173,9 +172,7 @@ def test_no_secret_that_is_known_for_one_is_printed(tmp_path: Path) -> None:
     assert not leaked
 
 
-def test_what_git_had_and_the_project_has_no_more_is_told(
-    repository: Path, git: Callable[..., str]
-) -> None:
+def test_what_git_had_and_the_project_has_no_more_is_told(repository: Path, git: Git) -> None:
     write(repository, {"src/old.py": "x = 1\n", "CLAUDE.md": "Rules\n\nSee `src/old.py`, lib/x\n"})
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "one")
@@ -222,7 +219,7 @@ def test_nothing_of_what_is_read_changes(tmp_path_factory: Any, files: dict[str,
 
 
 def test_a_store_that_nobody_may_write_is_read_and_no_file_is_made(
-    repository: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+    repository: Path, say: Say, monkeypatch: Patch
 ) -> None:
     monkeypatch.chdir(repository)
     say("init", "--here")
@@ -280,7 +277,7 @@ def read_by(model: Scripted, memory: Path, where: Path) -> tuple[list[str], tupl
 
 
 def test_a_model_finds_what_shares_no_words_and_nothing_is_done(
-    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, repository: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.chdir(repository)
     assert main(["init"]) == 0
@@ -304,7 +301,7 @@ def test_a_model_finds_what_shares_no_words_and_nothing_is_done(
 
 
 def test_what_no_model_read_is_told(
-    tmp_path: Path, repository: Path, say: Say, fail: Say, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, repository: Path, say: Say, fail: Say, monkeypatch: Patch
 ) -> None:
     monkeypatch.chdir(repository)
     say("init")

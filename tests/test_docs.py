@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ import yaml
 from demo_project import prepare
 from generated_pages import generated_pages
 from pace import HUNG
-from projects import script
+from projects import Git, Patch, script
 from rows import each
 
 import mdmemory
@@ -127,7 +127,7 @@ def test_every_file_that_the_architecture_names_exists() -> None:
 
 
 def test_the_python_sample_prints_what_is_shown(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    repository: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(repository)
     shutil.copy(assets.asset_path("templates/demo/transcript.json"), "session.json")
@@ -155,7 +155,7 @@ SCRIPT = Path(sys.executable).with_name("mdmemory")
 
 @pytest.mark.slow
 def test_a_hostile_configuration_of_the_repository_runs_nothing(
-    repository: Path, git: Callable[..., str], tmp_path: Path
+    repository: Path, git: Git, tmp_path: Path
 ) -> None:
     prepare(repository)
     payload, ran = tmp_path / "payload", tmp_path / "ran"

@@ -3,22 +3,20 @@ with its layer, and every command finds it by the name that was shown."""
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from projects import Ask, Run, Say
+from projects import Ask, Git, Patch, Run, Say
 
 from mdmemory import Memory
 
-Git = Callable[..., str]
 NOTE = "---\nname: {name}\ndescription: {about}\nmetadata:\n  type: {type}\n---\n\n{about}.\n"
 
 
 @pytest.fixture
-def home(empty_home: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(empty_home: Path, repository: Path, monkeypatch: Patch) -> Path:
     """The memory folder, with the test standing in a project that has no store yet."""
     monkeypatch.chdir(repository)
     return empty_home / "mdmemory"
@@ -105,9 +103,7 @@ def test_whatever_lies_in_two_layers_is_listed_once_and_shown_by_that_name(
         assert f"description: {about}\n" in say("show", shown)
 
 
-def test_search_ranks_both_together_and_shows_the_same_text_once(
-    both: Path, say: Say, ask: Ask
-) -> None:
+def test_search_ranks_both_together_and_shows_a_text_once(both: Path, say: Say, ask: Ask) -> None:
     mine = Memory.open(both / "me")
     mine.add("again", type="user", description="Same", body="Deploys on Friday.")
     add(say, "again", "project", "Same")
@@ -172,7 +168,7 @@ def test_status_index_and_export_cover_both(both: Path, say: Say, ask: Ask) -> N
 
 
 def test_other_projects_are_read_only_where_a_person_asks(
-    both: Path, say: Say, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    both: Path, say: Say, git: Git, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     other = tmp_path / "other"
     git(tmp_path, "clone", "-q", str(Path.cwd()), "other")
@@ -189,7 +185,7 @@ def test_other_projects_are_read_only_where_a_person_asks(
 
 
 def test_where_the_store_is_not_certain_reading_serves_the_person_and_writing_asks(
-    both: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    both: Path, run: Run, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     shutil.copytree(".", tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
@@ -213,9 +209,7 @@ def test_layers_in_python(both: Path) -> None:
     assert layers.search("cup").hits[0].layer == "user"
 
 
-def test_sessions_are_those_of_the_project_not_of_the_memory_folder(
-    both: Path, repository: Path
-) -> None:
+def test_sessions_are_the_projects_not_the_memory_folders(both: Path, repository: Path) -> None:
     from mdmemory.search.sources import session_folders
 
     assert session_folders(Memory.open(repository).project)[0] == repository

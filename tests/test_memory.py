@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from projects import Say
+from projects import Patch, Say
 from rows import each
 from stores import BeginStore
 
@@ -125,9 +125,7 @@ def test_a_hand_edit_is_seen_at_the_next_call(memory: Memory) -> None:
     assert "All about" in (memory.project.store / "MEMORY.md").read_text("utf-8")
 
 
-def test_a_command_looks_at_the_folder_once_for_all_that_it_does(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_looks_at_the_folder_once_for_all(memory: Memory, monkeypatch: Patch) -> None:
     memory.add("milk", type="user", description="Drinks milk")
     looks: list[Path] = []
     take = sights.take_sight
@@ -184,7 +182,7 @@ def test_derived_state_may_be_deleted_at_any_moment(memory: Memory) -> None:
 
 
 def test_list_and_status_look_as_often_at_all_notes_however_many_there_are(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: Patch
 ) -> None:
     looks: list[str] = []
     rows = Catalog._query_rows
@@ -222,9 +220,7 @@ KINDS = {"plain": "It is.", "key": KEY, "odd": "\udcff", "empty": "", **{
 }}  # fmt: skip
 
 
-def test_status_and_list_count_alike_whatever_the_notes_are(
-    memory: Memory, say: Say, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_status_and_list_count_alike(memory: Memory, say: Say, monkeypatch: Patch) -> None:
     store = memory.project.store
     monkeypatch.chdir(memory.project.root)
 
@@ -245,9 +241,7 @@ def test_status_and_list_count_alike_whatever_the_notes_are(
     each([*list(combinations(KINDS, 2))[::2], (), (*KINDS,)], are_counted_alike)
 
 
-def test_at_one_look_what_hands_did_is_found_once(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_at_one_look_what_hands_did_is_found_once(memory: Memory, monkeypatch: Patch) -> None:
     (memory.project.store / "feedback-by-hand.md").write_text("Written in an editor.\n")
     asked: list[object] = []
     look = adopt.look_at_folder

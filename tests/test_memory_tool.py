@@ -11,6 +11,7 @@ from fake_provider import FakeProvider
 from hypothesis import HealthCheck, settings
 from hypothesis import given as holds_for
 from hypothesis import strategies as st
+from projects import Git, Patch
 from rows import each
 from stores import BeginStore
 
@@ -22,7 +23,6 @@ from mdmemory.store.store import is_note_name
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 SECRET = "AKIA" + "IOSFODNN7EXAMPLQ"
 Ask = Callable[..., str]
-Git = Callable[..., str]
 A, B, NO = "/memories/a.md", "/memories/b.md", "/memories/no.md"
 
 
@@ -79,9 +79,7 @@ def test_a_file_is_shown_with_numbers_of_its_lines(memory: Memory, ask: Ask) -> 
     assert ask("view", path="/memories/project-port.md", view_range=[2, -1]).endswith(rows[-1])
 
 
-def test_the_folder_lists_the_index_and_the_notes_with_their_sizes(
-    memory: Memory, ask: Ask
-) -> None:
+def test_the_folder_lists_the_index_and_the_notes_with_sizes(memory: Memory, ask: Ask) -> None:
     memory.add("port", type="project", description="The proxy's port", body="It is 8080.")
     (memory.project.store / "drafts").mkdir()
     (memory.project.store / ".hidden.md").write_text("x")
@@ -174,9 +172,7 @@ def test_inserted_lines_stand_where_the_view_counts_them(memory: Memory, ask: As
     assert text_of(memory, "a.md").endswith("One.\nTwo.\nThree.\n")
 
 
-def test_lines_are_not_inserted_into_a_file_that_changed_since_it_was_seen(
-    memory: Memory, ask: Ask
-) -> None:
+def test_no_line_is_inserted_into_a_file_that_changed_since(memory: Memory, ask: Ask) -> None:
     ask("create", path=A, file_text="One.\nThree.\n")
     memory.edit("a.md", body="Zero.\nOne.\nThree.")
     said = ask("insert", path=A, insert_line=12, insert_text="Two.")
@@ -194,9 +190,7 @@ def test_a_deleted_note_comes_back(memory: Memory, ask: Ask) -> None:
     assert text_of(memory, "a.md") == before
 
 
-def test_links_follow_a_renamed_note_and_the_answer_names_its_file(
-    memory: Memory, ask: Ask
-) -> None:
+def test_links_follow_a_renamed_note_and_its_file_is_named(memory: Memory, ask: Ask) -> None:
     memory.add("port", type="project", description="The proxy's port", body="It is 8080.")
     ask("create", path=A, file_text="See [[port]].\n")
     said = ask("rename", old_path="/memories/project-port.md", new_path="/memories/proxy_port.md")
@@ -206,9 +200,7 @@ def test_links_follow_a_renamed_note_and_the_answer_names_its_file(
     assert "8080" in ask("view", path=now)
 
 
-def test_each_write_is_one_commit_of_a_model_that_names_its_session(
-    memory: Memory, git: Git
-) -> None:
+def test_each_write_is_a_models_commit_that_names_its_session(memory: Memory, git: Git) -> None:
     tool = MemoryTool.open(memory.project.root, session="ses_1")
     tool.create({"path": A, "file_text": "One.\n"})
     tool.str_replace({"path": A, "old_str": "One", "new_str": "Two"})
@@ -219,9 +211,7 @@ def test_each_write_is_one_commit_of_a_model_that_names_its_session(
     assert git(memory.project.store, *words).split() == ["mdmemory", "ses_1"] * 4
 
 
-def test_a_person_whose_note_a_model_changed_has_to_stand_by_it_again(
-    memory: Memory, ask: Ask
-) -> None:
+def test_a_note_that_a_model_changed_is_the_persons_no_more(memory: Memory, ask: Ask) -> None:
     memory.add("port", type="project", description="The proxy's port", body="It is 8080.")
     ask("str_replace", path="/memories/project-port.md", old_str="8080", new_str="9090")
     assert memory.note("port").note.head.status == "unconfirmed"
@@ -283,9 +273,7 @@ def test_a_model_gives_no_note_another_standing(memory: Memory, ask: Ask) -> Non
     each(rows, check)
 
 
-def test_a_head_that_a_model_brings_says_nothing_of_who_stands_by_it(
-    memory: Memory, ask: Ask
-) -> None:
+def test_a_head_that_a_model_brings_vouches_for_nothing(memory: Memory, ask: Ask) -> None:
     text = (
         "---\nname: other\ndescription: The proxy's port\nmetadata:\n  type: project\n"
         "  source: explicit\n  secrets: allowed\n  reinforced: 40\nmine: kept\n---\n\n8080.\n"
@@ -298,9 +286,7 @@ def test_a_head_that_a_model_brings_says_nothing_of_who_stands_by_it(
     assert "mine: kept\n---\n\n8080.\n" in text_of(memory, "a.md")
 
 
-def test_what_contradicts_a_note_is_flagged_and_then_left_to_the_person(
-    memory: Memory, ask: Ask
-) -> None:
+def test_what_contradicts_a_note_is_flagged_for_the_person(memory: Memory, ask: Ask) -> None:
     memory.add("port", type="project", description="The proxy listens on port 8080", body="Yes.")
     said = ask("create", path=A, file_text="The proxy listens on port 9090\n")
     assert "It contradicts /memories/project-port.md." in said
@@ -431,7 +417,7 @@ def test_an_insertion_takes_no_byte_away(text: str, more: str) -> None:
 
 
 def test_the_sample_keeps_what_a_model_asks_to_keep(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    memory: Memory, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sample = (Path(__file__).parents[1] / "docs/memory_tool.py").read_text("utf-8")
     monkeypatch.chdir(memory.project.root)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from projects import Say
+from projects import Patch, Say
 from stores import BeginStore
 
 from mdmemory import assets, protocol
@@ -167,7 +167,7 @@ def test_no_file_of_a_project_has_a_say(own: Path, repository: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * 70_000], ids=["not text", "too large"])
 def test_a_protocol_that_cannot_be_read_is_told_and_ours_used(
-    data: bytes, own: Path, begin_store: BeginStore, say: Say, monkeypatch: pytest.MonkeyPatch
+    data: bytes, own: Path, begin_store: BeginStore, say: Say, monkeypatch: Patch
 ) -> None:
     own.write_bytes(data)
     found = protocol.in_force()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
+from projects import Git, Patch
 from scripted import Scripted
 
 from mdmemory import Memory
@@ -23,7 +24,6 @@ from mdmemory.note.note import read_fields
 from mdmemory.tools.table import call_tool
 from mdmemory.transcripts.turns import Turn
 
-Git = Callable[..., str]
 WORK = "Remember that deploys go out on Tuesdays only."
 NAME = "Remember that my name is Ada Okafor."
 TABS = "Remember that in all my projects I indent with tabs."
@@ -118,9 +118,7 @@ def test_no_feeder_brings_what_is_personal_into_a_shared_store(
     assert "tabs" not in told, feed
 
 
-def test_a_fact_about_the_user_replaces_no_note_of_a_shared_store(
-    repository: Path, home: Path
-) -> None:
+def test_a_fact_about_the_user_replaces_no_shared_note(repository: Path, home: Path) -> None:
     memory = Memory.init(repository)[0]
     old = memory.add("tabs", type="feedback", description="Go is indented with tabs").file
     quote = "I indent Go with spaces now"
@@ -130,9 +128,7 @@ def test_a_fact_about_the_user_replaces_no_note_of_a_shared_store(
     assert (notes(repository / "notes/memory"), notes(home / "me")) == ([old], [done.file[3:]])
 
 
-def test_facts_of_both_layers_are_one_commit_in_each_store(
-    repository: Path, home: Path, git: Git
-) -> None:
+def test_facts_of_both_layers_are_a_commit_in_each(repository: Path, home: Path, git: Git) -> None:
     Memory.init(repository, home=True)
     layers = Memory.around(repository)
     put(layers, "The user speaks Danish.", "I speak Danish.", type="user")
@@ -157,9 +153,7 @@ def test_a_session_that_is_read_later_stores_nothing_again(repository: Path, hom
     assert (notes(home / "me"), notes(home / "project")) == before
 
 
-def test_what_the_persons_store_says_is_not_stored_again_for_a_project(
-    repository: Path, home: Path
-) -> None:
+def test_what_the_persons_store_says_is_not_stored_again_for_a_project(repository: Path) -> None:
     layers = Memory.around(repository)
     layers.add(MAKEFILES, everywhere=True)
     (done,) = keep(layers, MAKEFILES)
@@ -168,9 +162,7 @@ def test_what_the_persons_store_says_is_not_stored_again_for_a_project(
     assert (stored.existed, stored.file[:3]) == (True, "me/")
 
 
-def test_a_shared_store_has_it_all_the_same_since_others_do_not_see_the_persons(
-    repository: Path, home: Path
-) -> None:
+def test_a_shared_store_has_it_since_others_do_not_see_the_persons(repository: Path) -> None:
     Memory.init(repository)
     layers = Memory.around(repository)
     layers.add(MAKEFILES, everywhere=True)
@@ -180,7 +172,7 @@ def test_a_shared_store_has_it_all_the_same_since_others_do_not_see_the_persons(
 
 @pytest.mark.parametrize("why", ["no repository", "listed", "CI"])
 def test_a_fact_of_a_folder_without_a_store_says_where_it_belongs(
-    empty_home: Path, repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch, why: str
+    empty_home: Path, repository: Path, home: Path, monkeypatch: Patch, why: str
 ) -> None:
     folder = empty_home / "letters" if why == "no repository" else repository
     folder.mkdir(exist_ok=True)
@@ -203,9 +195,7 @@ def test_a_fact_of_a_folder_without_a_store_says_where_it_belongs(
     assert [name for name in os.listdir(home) if not name.startswith(".")] == ["me"]
 
 
-def test_under_ci_without_a_store_nothing_is_made(
-    repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_under_ci_no_store_is_made(repository: Path, home: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("CI", "true")
     layers = Memory.around(repository)
     assert keep(layers) == []
@@ -228,7 +218,7 @@ def test_where_the_project_is_uncertain_facts_wait_until_it_is_known(
     assert (len(notes(home / "copy")), len(notes(home / "me"))) == (1, 2)
 
 
-def test_a_personal_wish_that_waited_beside_a_shared_store_goes_to_the_persons(
+def test_a_personal_wish_that_waited_at_a_shared_store_becomes_the_persons(
     repository: Path, home: Path
 ) -> None:
     Memory.init(repository)
@@ -286,9 +276,7 @@ def test_a_model_sees_the_notes_of_both_layers_and_each_candidate_goes_to_its_ow
     assert Memory.around(repository).extract(transcript(*said), model=Scripted()).added == []
 
 
-def test_the_summary_of_a_host_is_told_the_notes_of_both_layers(
-    repository: Path, home: Path
-) -> None:
+def test_the_summary_of_a_host_is_told_the_notes_of_both_layers(repository: Path) -> None:
     layers = Memory.around(repository)
     keep(layers)
     request, shown = layers.summary_request()
@@ -297,9 +285,7 @@ def test_the_summary_of_a_host_is_told_the_notes_of_both_layers(
     assert "Ada Okafor" in request
 
 
-def test_a_tool_names_the_store_that_it_made_once_and_each_layer(
-    repository: Path, home: Path
-) -> None:
+def test_a_tool_names_the_store_that_it_made_and_each_layer(repository: Path, home: Path) -> None:
     layers = Memory.around(repository)
     first = call_tool(layers, "memory_store", {"fact": "The staging host is called beta."})
     assert f"first note in {home / 'project'}" in first.text

@@ -2,12 +2,11 @@
 
 import json
 import os
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from projects import Run, Say
+from projects import Git, Patch, Run, Say
 from rows import each
 from stores import BeginStore
 
@@ -19,8 +18,6 @@ from mdmemory.errors import NotFound
 from mdmemory.git import replacement
 from mdmemory.hosts.problems import by_file, list_problems
 from mdmemory.version import DISTRIBUTION
-
-Git = Callable[..., str]
 
 
 class Killed(BaseException):
@@ -42,9 +39,7 @@ def found(memory: Memory, check: str, *, fix: bool = False) -> list[Finding]:
     return [finding for finding in memory.doctor(fix=fix) if finding.check == check]
 
 
-def test_a_sound_store_has_no_findings_and_looking_changes_nothing(
-    memory: Memory, git: Git
-) -> None:
+def test_a_sound_store_has_no_finding_and_looking_changes_nothing(memory: Memory, git: Git) -> None:
     before = git(memory.project.root, "rev-parse", "HEAD")
     assert memory.doctor() == memory.doctor(fix=True) == []
     assert git(memory.project.root, "rev-parse", "HEAD") == before
@@ -119,7 +114,7 @@ WRONG = (
 
 
 def test_whatever_is_wrong_with_a_note_is_one_line_and_the_end_counts_the_lines(
-    memory: Memory, run: Run, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, run: Run, monkeypatch: Patch
 ) -> None:
     monkeypatch.chdir(memory.project.root)
 
@@ -138,9 +133,7 @@ def test_whatever_is_wrong_with_a_note_is_one_line_and_the_end_counts_the_lines(
     each(WRONG, is_one_line)
 
 
-def test_state_that_git_tracks_and_late_text_beside_a_note_are_pointed_at(
-    memory: Memory, git: Git
-) -> None:
+def test_tracked_state_and_late_text_beside_a_note_are_named(memory: Memory, git: Git) -> None:
     git(memory.project.root, "add", "-f", ".mdmemory/catalog")
     (memory.project.store / ".mdmemory-tx-0123-0.old").write_bytes(b"late\n")
     assert [finding.level for finding in found(memory, "state")] == ["error"]
@@ -257,9 +250,7 @@ def test_copies_of_killed_writes_go_and_nothing_else_does(memory: Memory, tmp_pa
     assert {*os.listdir(private)} & {*copies, *theirs} == {*theirs}
 
 
-def test_a_live_write_whose_copy_was_swept_is_made_anew(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_live_write_whose_copy_was_swept_is_made_anew(memory: Memory, monkeypatch: Patch) -> None:
     real, fresh = files.write_beside, [True, True]
 
     def write_beside(path: Path, data: bytes, mode: int) -> Path:
@@ -274,9 +265,7 @@ def test_a_live_write_whose_copy_was_swept_is_made_anew(
     assert fresh == []
 
 
-def test_a_note_that_an_interrupted_write_will_put_in_place_is_named(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_that_a_broken_write_will_put_is_named(memory: Memory, monkeypatch: Patch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(replacement, "install", stop)
         with pytest.raises(Killed):
@@ -293,7 +282,7 @@ def test_a_note_that_an_interrupted_write_will_put_in_place_is_named(
 
 
 def test_text_that_a_recovery_had_to_keep_aside_is_told_by_the_command_that_recovers(
-    memory: Memory, run: Run, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, run: Run, monkeypatch: Patch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(replacement, "settle", stop)
@@ -341,7 +330,7 @@ def test_notes_in_folders_are_told_once_and_an_import_takes_them(memory: Memory)
 
 
 def test_a_package_of_another_project_under_our_name_is_named_with_the_way_out(
-    memory: Memory, tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, tmp_path: Path, say: Say, monkeypatch: Patch
 ) -> None:
     for name, record in (
         ("mdmemory", "mdmemory/__init__.py,,\n"), ("harmless", "harmless.py,,\n"),
@@ -365,7 +354,7 @@ TYPES = ("reference", "feedback", "feedback", "user")
 
 
 @pytest.fixture
-def placed(begin_store: BeginStore, monkeypatch: pytest.MonkeyPatch) -> Memory:
+def placed(begin_store: BeginStore, monkeypatch: Patch) -> Memory:
     """A store whose index has room for three notes."""
     monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "3")
     return begin_store(clock=lambda: datetime(2026, 6, 1, 12, tzinfo=UTC))
@@ -393,9 +382,7 @@ def test_a_note_that_had_to_leave_the_index_says_its_place_and_the_commit(placed
     assert (place.listed, place.told()) == (True, ""), "a line that came back has not left"
 
 
-def test_an_unconfirmed_note_was_never_in_the_index_and_one_that_is_gone_has_no_place(
-    placed: Memory,
-) -> None:
+def test_an_unconfirmed_note_was_never_in_the_index_nor_one_that_is_gone(placed: Memory) -> None:
     fact = FactCall("The barrier of the car park is raised by hand after nine.")
     place = placed.index_place(placed.store(fact, Caller()).file)
     assert place is not None

@@ -1,18 +1,16 @@
 """Adding, changing and removing one note: one commit each, and nothing else is touched."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import Git, Patch
 from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.errors import NoteChanged, RepositoryState
 from mdmemory.store.writer import Writer
-
-Git = Callable[..., str]
 
 
 @pytest.fixture
@@ -24,9 +22,7 @@ def add(memory: Memory, name: str = "prefers-pnpm", text: str = "Uses pnpm, neve
     return memory.add(name, type="feedback", description=text, body=text).file
 
 
-def test_a_note_is_one_commit_of_the_note_and_the_index(
-    memory: Memory, repository: Path, git: Git
-) -> None:
+def test_a_note_is_a_commit_of_it_and_the_index(memory: Memory, repository: Path, git: Git) -> None:
     done = memory.add("prefers-pnpm", type="feedback", description="Uses pnpm.", body="Why: x.")
     names = git(repository, "show", "--format=%an%n%s", "--name-only", "HEAD").split()
     assert names[:2] == ["A", "Person"]
@@ -115,7 +111,7 @@ def test_in_the_middle_of_a_merge_notes_are_added_and_committed_later(
 
 
 def test_a_note_that_changed_between_reading_and_writing_is_kept(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: Patch
 ) -> None:
     file = add(memory)
     write = Writer.write

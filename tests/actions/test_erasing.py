@@ -3,14 +3,13 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pace import FULL, HUNG
-from projects import Run, script
+from projects import Git, Patch, Run, script
 from stores import BeginStore
 
 from mdmemory import Memory
@@ -22,7 +21,6 @@ from mdmemory.git.repositories import Repository
 from mdmemory.store import receipt_box
 from mdmemory.transcripts.turns import Turn
 
-Git = Callable[..., str]
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 SECRET = "The affair with Graz Media ended over the unpaid invoice of May"
 FIRST = "The affair with Graz Media began over the invoice of the spring"
@@ -86,9 +84,7 @@ def test_an_erased_note_is_in_no_object_and_no_file(memory: Memory, git: Git) ->
     assert not memory.asked_removals()
 
 
-def test_what_was_about_the_erased_note_alone_cannot_be_undone_and_the_rest_can(
-    memory: Memory,
-) -> None:
+def test_what_was_about_the_erased_note_alone_and_no_more_is_past_undo(memory: Memory) -> None:
     ids = [entry.get("Memory-Id") for entry, *_ in memory.log() if "Graz" in entry.subject]
     memory.erase("graz-affair", YES)
     assert ids
@@ -141,9 +137,7 @@ def test_without_a_yes_and_in_a_projects_repository_nothing_is_erased(
     assert "git filter-repo" in refused.value.hint
 
 
-def test_where_an_object_still_holds_the_text_a_rerun_finishes(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_an_object_has_the_text_a_rerun_finishes(memory: Memory, monkeypatch: Patch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(filter_repo, "find_objects", lambda *_: ["1234567"])
         with pytest.raises(GitFailed, match="still holds the text"):
@@ -153,9 +147,7 @@ def test_where_an_object_still_holds_the_text_a_rerun_finishes(
         memory.erase("graz-affair", YES)
 
 
-def test_only_a_person_at_a_terminal_erases(
-    memory: Memory, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_person_at_a_terminal_erases(memory: Memory, run: Run, monkeypatch: Patch) -> None:
     monkeypatch.chdir(memory.project.root)
     words = ["forget", "graz-affair", "--erase"]
     done = run(*words)
@@ -187,7 +179,7 @@ def test_a_remote_is_never_pushed_and_its_old_history_never_comes_back(
 
 
 def test_killed_at_any_call_of_git_the_history_is_old_or_new_and_a_rerun_finishes(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, git: Git
+    memory: Memory, monkeypatch: Patch, git: Git
 ) -> None:
     run, left = Repository.run, 0
 
@@ -292,9 +284,7 @@ def test_an_undo_still_names_what_it_took_back(memory: Memory, git: Git) -> None
     assert memory.undo().facts == ("Carriers are paid monthly",), "what is undone is done again"
 
 
-def test_where_git_filter_repo_fails_nothing_is_erased(
-    memory: Memory, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_filter_repo_fails_nothing_goes(memory: Memory, git: Git, monkeypatch: Patch) -> None:
     before = git(folder(memory), "for-each-ref")
     broken = (sys.executable, "-c", "raise SystemExit('it broke')")
     with monkeypatch.context() as patch:

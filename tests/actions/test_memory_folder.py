@@ -4,17 +4,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pace import HUNG
-from projects import Run, Say
+from projects import Git, Patch, Run, Say
 
 from mdmemory import Memory
 from mdmemory.errors import MdmemoryError, NoStore
 
-Git = Callable[..., str]
 WHO = ("-c", "user.name=A Person", "-c", "user.email=person@example.com")
 
 
@@ -93,9 +91,8 @@ def test_a_new_clone_after_rm_rf_has_the_notes_and_its_place_is_written_down(
 
 
 def test_a_project_that_is_not_certain_is_asked_about_and_can_join(
-    repository: Path, home: Path, tmp_path: Path, say: Say, fail: Say,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    repository: Path, home: Path, tmp_path: Path, say: Say, fail: Say, monkeypatch: Patch
+) -> None:
     Memory.init(repository, home=True)
     copy = shutil.copytree(repository, tmp_path / "copy")
     monkeypatch.chdir(copy)
@@ -129,7 +126,7 @@ def test_what_is_no_project_of_its_own_gets_no_store(
 
 
 def test_a_home_folder_that_is_a_repository_is_no_project_and_does_not_see_the_stores(
-    empty_home: Path, home: Path, repository: Path, git: Git
+    empty_home: Path, repository: Path, git: Git
 ) -> None:
     git(empty_home, "init", "-q", "-b", "main")
     git(empty_home, *WHO, "commit", "-q", "--allow-empty", "-m", "dotfiles")
@@ -139,9 +136,7 @@ def test_a_home_folder_that_is_a_repository_is_no_project_and_does_not_see_the_s
     assert git(empty_home, "status", "--porcelain") == ""
 
 
-def test_under_ci_nothing_is_made(
-    repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_under_ci_nothing_is_made(repository: Path, home: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("CI", "true")
     with pytest.raises(NoStore, match="CI is set"):
         Memory.init(repository, home=True)
@@ -151,7 +146,7 @@ def test_under_ci_nothing_is_made(
 
 
 def test_layers_make_what_the_first_note_needs(
-    repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, home: Path, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     layers = Memory.around(repository)
     add(layers.for_type("feedback"))
@@ -166,9 +161,7 @@ def test_layers_make_what_the_first_note_needs(
     assert Memory.around(repository).for_type("feedback").project.store == home / "me"
 
 
-def test_a_name_means_the_projects_note_first_and_me_the_persons(
-    repository: Path, home: Path
-) -> None:
+def test_a_name_means_the_projects_note_and_me_the_persons(repository: Path, home: Path) -> None:
     layers = Memory.around(repository)
     for type in ("feedback", "user"):
         layers.for_type(type).add("tabs", type=type, description=type, body="Tabs.")
@@ -191,7 +184,7 @@ def test_processes_that_begin_at_once_make_one_store_and_what_a_killed_one_began
 
 
 def test_a_note_for_a_store_that_lost_its_repository_is_written_and_the_next_step_is_said(
-    repository: Path, home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    repository: Path, home: Path, run: Run, monkeypatch: Patch
 ) -> None:
     monkeypatch.chdir(repository)
     run("init")

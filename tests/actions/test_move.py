@@ -2,13 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from moments import DIED, DONE, child, die, full, spread
 from pace import FULL
+from projects import Git, Patch
 from stores import BeginStore
 
 from mdmemory.actions import move
@@ -23,7 +23,6 @@ from mdmemory.store.writer import Writer
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
-Git = Callable[..., str]
 TRIALS = 80 if FULL else 6
 SECRET = "ghp_" + "a1B2" * 9
 
@@ -96,9 +95,7 @@ def test_the_history_and_every_file_go_along_and_the_project_stays(
     assert git(empty_home, "status", "--porcelain") == ""
 
 
-def test_the_project_finds_it_and_old_changes_are_shown_and_taken_back(
-    shared: Path, git: Git
-) -> None:
+def test_the_project_finds_it_and_old_changes_are_shown_and_taken_back(shared: Path) -> None:
     done = go(shared)
     memory = Memory.open(shared)
     assert memory.project.store == done.target
@@ -114,9 +111,7 @@ def test_the_project_finds_it_and_old_changes_are_shown_and_taken_back(
     assert memory.note("plan").note.head.description == "The plan."
 
 
-def test_the_removal_is_left_to_the_person_and_old_branches_have_no_store(
-    shared: Path, git: Git
-) -> None:
+def test_the_removal_is_the_persons_and_old_branches_have_no_store(shared: Path, git: Git) -> None:
     done = go(shared)
     git(shared, "branch", "before")
     assert done.removal == f"git -C {shared} rm -r -q --cached -- notes/memory mdmemory.toml"
@@ -228,9 +223,7 @@ def test_a_dry_run_changes_nothing_and_so_does_a_refusal(
         go(tmp_path / "plain")
 
 
-def test_a_file_saved_in_the_last_moment_stays_and_is_named(
-    shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_saved_at_the_last_moment_is_named(shared: Path, monkeypatch: Patch) -> None:
     real = os.rename
 
     def rename(old: object, new: object) -> None:
@@ -245,7 +238,7 @@ def test_a_file_saved_in_the_last_moment_stays_and_is_named(
     assert Memory.open(shared).project.store == done.target
 
 
-def test_a_project_that_has_a_store_in_the_memory_folder_gets_no_second_one(
+def test_a_project_with_a_store_in_the_memory_folder_gets_no_second(
     shared: Path, empty_home: Path
 ) -> None:
     there, _ = Memory.init(shared, home=True)
@@ -258,7 +251,7 @@ def test_a_project_that_has_a_store_in_the_memory_folder_gets_no_second_one(
     ]  # fmt: skip
 
 
-def test_a_store_made_again_in_the_project_is_found_there(shared: Path, git: Git) -> None:
+def test_a_store_made_again_in_the_project_is_found_there(shared: Path) -> None:
     go(shared)
     memory, _ = Memory.init(shared)
     assert memory.project.store == shared / "notes/memory"
@@ -331,9 +324,7 @@ def test_a_store_that_moved_once_survives_a_second_move_that_ends_before_its_ste
     assert not store.exists()
 
 
-def test_a_full_disk_changes_nothing_in_the_old_place(
-    shared: Path, empty_home: Path, git: Git
-) -> None:
+def test_a_full_disk_changes_nothing_in_the_old_place(shared: Path, git: Git) -> None:
     before, notes = seen(shared, git), texts(shared / "notes/memory")
     for at in (3, 20, 60):
         code, _ = child(lambda: go(shared), partial(full, at=at))

@@ -1,18 +1,16 @@
 """The life of one note: nothing that a note ever said is out of reach."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from projects import Git
 from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.actions.note_history import Step
 from mdmemory.errors import NotFound
-
-Git = Callable[..., str]
 
 
 @pytest.fixture
@@ -81,9 +79,7 @@ def test_a_merge_that_was_undone_links_nothing(merged: Memory) -> None:
     assert told(merged.history("tabs")) == [(kind, "feedback-tabs.md") for kind in kinds[:2]]
 
 
-def test_a_merge_taken_back_by_git_revert_links_nothing(
-    merged: Memory, repository: Path, git: Git
-) -> None:
+def test_a_merge_that_git_reverts_links_nothing(merged: Memory, repository: Path, git: Git) -> None:
     git(repository, "revert", "--no-edit", "HEAD")
     lives = told(merged.history("tabs-in-go"))
     assert lives[0] == ("revert", "feedback-tabs-in-go.md")
@@ -92,9 +88,7 @@ def test_a_merge_taken_back_by_git_revert_links_nothing(
     assert kinds == ["revert", "compact", "edit", "add"]
 
 
-def test_a_merge_that_was_brought_back_links_again(
-    merged: Memory, repository: Path, git: Git
-) -> None:
+def test_a_merge_that_is_brought_back_links(merged: Memory, repository: Path, git: Git) -> None:
     lives = told(merged.history("tabs"))
     for _ in range(2):
         git(repository, "revert", "--no-edit", "HEAD")
@@ -161,9 +155,7 @@ def test_line_ends_that_git_converts_are_no_step(memory: Memory) -> None:
     assert told(memory.history("go-tabs")) == [("add", file.name)]
 
 
-def test_a_conflict_that_a_person_settled_is_a_step(
-    memory: Memory, repository: Path, git: Git
-) -> None:
+def test_a_conflict_settled_by_hand_is_a_step(memory: Memory, repository: Path, git: Git) -> None:
     file = memory.project.store / add(memory, "go-tabs", "Uses tabs.")
     git(repository, "switch", "-qc", "side")
     memory.edit("go-tabs", body="Uses spaces.")
@@ -178,9 +170,7 @@ def test_a_conflict_that_a_person_settled_is_a_step(
     assert steps[0].text == "settled\n"
 
 
-def test_what_a_person_made_of_a_commit_message_stops_nothing(
-    memory: Memory, repository: Path, git: Git
-) -> None:
+def test_an_odd_commit_message_stops_nothing(memory: Memory, repository: Path, git: Git) -> None:
     (memory.project.store / "a.md").write_text("one\n", encoding="utf-8")
     git(repository, "add", "-A")
     odd = ":100644 x\n\nMemory-Op: compact\nMemory-Files: [not json\nMemory-Files: 7\n\x1e\x1f"

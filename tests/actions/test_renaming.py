@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from projects import Git
 from rows import each
 from stores import BeginStore
 
@@ -15,7 +16,6 @@ from mdmemory.errors import BadNote, MdmemoryError, NotFound
 from mdmemory.store.conflicts import is_stale
 from mdmemory.store.store import Store
 
-Git = Callable[..., str]
 TEXT = "Uses pnpm, never npm."
 
 

@@ -1,8 +1,7 @@
 """A contradiction is shown until a person settles it, and settling can be undone."""
 
-from collections.abc import Callable
-
 import pytest
+from projects import Git
 from stores import BeginStore
 
 from mdmemory import Memory
@@ -10,7 +9,6 @@ from mdmemory.errors import NotFound, RepositoryState
 from mdmemory.store.conflicts import Entry, is_stale
 from mdmemory.store.store import Store
 
-Git = Callable[..., str]
 EIGHT, FOUR = "feedback-indent-with-8.md", "feedback-indent-with-4.md"
 
 
@@ -63,9 +61,7 @@ def test_keeping_one_removes_the_other_in_one_commit_that_can_be_undone(memory: 
 
 
 @pytest.mark.parametrize("keep", ["indent-with-8", None])
-def test_an_older_answer_is_taken_back_while_a_newer_one_holds(
-    memory: Memory, keep: str | None
-) -> None:
+def test_an_older_answer_goes_while_a_newer_one_holds(memory: Memory, keep: str | None) -> None:
     for port in ("8080", "9090"):
         text = f"The API listens on port {port}."
         memory.add(f"port-{port}", type="project", description=text, body=text)

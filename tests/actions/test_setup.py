@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from projects import Git, Patch
 
 from mdmemory import Memory
 from mdmemory.actions.setup import remove_store
 from mdmemory.errors import BadSetting, MdmemoryError, NoStore, RepositoryState, UsageError
 from mdmemory.store.index import MARKER
 
-Git = Callable[..., str]
 OWN_FILES = ["mdmemory.toml", "notes/memory/.gitattributes", "notes/memory/MEMORY.md"]
 
 
@@ -50,9 +50,7 @@ def test_init_makes_a_repository_where_there_is_none(tmp_path: Path, git: Git) -
     assert committed(git, tmp_path / "fresh" / "deep") == OWN_FILES
 
 
-def test_somebody_s_own_memory_file_becomes_a_note_in_the_same_commit(
-    repository: Path, git: Git
-) -> None:
+def test_a_persons_own_memory_file_becomes_a_note_at_once(repository: Path, git: Git) -> None:
     store = made(repository)
     own = b"\xef\xbb\xbf# What I know\r\n\r\n- by hand\r\n"
     (store / "MEMORY.md").write_bytes(own)
@@ -68,8 +66,8 @@ def test_somebody_s_own_memory_file_becomes_a_note_in_the_same_commit(
     assert git(repository, "status", "--porcelain") == ""
 
 
-def test_an_untracked_memory_file_of_a_person_is_safe_in_git_before_it_is_replaced(
-    repository: Path, git: Git
+def test_an_untracked_memory_file_of_a_person_becomes_a_note_under_a_free_name(
+    repository: Path,
 ) -> None:
     store = made(repository)
     (store / "MEMORY.md").write_bytes(b"mine\n")
@@ -79,9 +77,7 @@ def test_an_untracked_memory_file_of_a_person_is_safe_in_git_before_it_is_replac
     assert (store / "memory-before-mdmemory-2.md").read_bytes() == b"mine\n"
 
 
-def test_notes_that_were_there_are_indexed_and_stay_the_person_s_to_commit(
-    repository: Path, git: Git
-) -> None:
+def test_notes_that_were_there_are_indexed_and_not_committed(repository: Path, git: Git) -> None:
     store = made(repository)
     (store / "by-hand.md").write_bytes(b"Something by hand.\n")
     Memory.init(repository)
@@ -229,9 +225,7 @@ def test_init_is_refused_where_notes_would_not_be_safe_and_nothing_changes(
     assert everything(repository) == before
 
 
-def test_without_git_a_store_is_made_and_says_what_it_cannot_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_git_a_store_says_what_it_cannot_do(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     store = made(tmp_path / "p")
     (store / "MEMORY.md").write_bytes(b"mine\n")
@@ -255,9 +249,7 @@ def project_with(repository: Path, **how: bool) -> Memory:
     return memory
 
 
-def test_of_a_store_inside_a_project_doctor_says_what_may_take_it_along(
-    repository: Path, git: Git
-) -> None:
+def test_of_a_store_in_a_project_doctor_says_what_may_take_it(repository: Path, git: Git) -> None:
     project_with(repository, own_repo=True)
     (message,) = findings_of(repository, "packages")
     assert "add `notes/memory/` and `.mdmemory/` to .npmignore, .dockerignore" in message

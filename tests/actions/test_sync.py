@@ -1,20 +1,17 @@
 """sync: two clones come together, and nothing is lost, guessed or sent behind anybody's back."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from machines import add, identify
-from projects import Ask, Say, script
+from machines import Two, add, identify
+from projects import Ask, Git, Patch, Say, script
 from stores import BeginStore
 
 from mdmemory import Memory
 from mdmemory.actions import sync as syncing
 from mdmemory.errors import GitFailed, MdmemoryError, RepositoryState
 from mdmemory.hosts import git_hooks
-
-Git = Callable[..., str]
 
 
 @pytest.fixture
@@ -28,7 +25,7 @@ def bare(begin_store: BeginStore, repository: Path, git: Git, tmp_path: Path) ->
 
 
 @pytest.fixture
-def clones(bare: Path, git: Git, tmp_path: Path) -> tuple[Memory, Memory]:
+def clones(bare: Path, git: Git, tmp_path: Path) -> Two:
     for name in ("one", "two"):
         git(tmp_path, "clone", "-q", "remote", name)
         identify(git, tmp_path / name, name)
@@ -45,9 +42,7 @@ def is_fresh(memory: Memory, git: Git) -> bool:
 
 
 @pytest.mark.parametrize("rebase", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_two_clones_end_with_the_same_notes_and_a_fresh_index(
-    clones: tuple[Memory, Memory], git: Git, rebase: bool
-) -> None:
+def test_two_clones_end_alike_with_a_fresh_index(clones: Two, git: Git, rebase: bool) -> None:
     one, two = clones
     add(one, "tea")
     add(two, "coffee")
@@ -67,9 +62,7 @@ def test_two_clones_end_with_the_same_notes_and_a_fresh_index(
     assert (again.committed, again.fetched, again.merged, again.pushed) == (None, 0, None, 0)
 
 
-def test_work_elsewhere_in_the_repository_is_left_as_it_was(
-    clones: tuple[Memory, Memory], git: Git
-) -> None:
+def test_work_elsewhere_in_the_repository_is_left_as_it_was(clones: Two, git: Git) -> None:
     one, two = clones
     add(one, "tea")
     one.sync()
@@ -83,7 +76,7 @@ def test_work_elsewhere_in_the_repository_is_left_as_it_was(
 
 
 def test_a_change_that_the_merge_would_overwrite_is_named_and_nothing_is_merged(
-    clones: tuple[Memory, Memory], git: Git
+    clones: Two, git: Git
 ) -> None:
     one, two = clones
     (one.project.root / "README").write_text("theirs\n", encoding="utf-8")
@@ -98,9 +91,7 @@ def test_a_change_that_the_merge_would_overwrite_is_named_and_nothing_is_merged(
     assert two.git_state() == "ready"
 
 
-def test_a_held_note_is_neither_committed_nor_pushed(
-    clones: tuple[Memory, Memory], bare: Path, git: Git
-) -> None:
+def test_a_held_note_is_neither_committed_nor_pushed(clones: Two, bare: Path, git: Git) -> None:
     one, _ = clones
     token = "ghp_" + "a1B2" * 9
     (one.project.store / "held.md").write_text(f"token {token}\n", encoding="utf-8")
@@ -122,9 +113,8 @@ def edited_apart(one: Memory, two: Memory) -> None:
 
 @pytest.mark.parametrize("rebase", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_conflict_in_a_projects_repository_is_named_and_nothing_is_merged(
-    clones: tuple[Memory, Memory], bare: Path, git: Git, say: Say, ask: Ask,
-    monkeypatch: pytest.MonkeyPatch, rebase: bool,
-) -> None:  # fmt: skip
+    clones: Two, bare: Path, git: Git, say: Say, ask: Ask, monkeypatch: Patch, rebase: bool
+) -> None:
     one, two = clones
     edited_apart(one, two)
     tip, head = git(bare, "rev-parse", "main"), git(two.project.root, "rev-parse", "HEAD")
@@ -144,9 +134,7 @@ def test_a_conflict_in_a_projects_repository_is_named_and_nothing_is_merged(
     assert (answer["merged"], answer["pushed"]) == (None, 0)
 
 
-def test_a_conflict_that_the_person_resolved_by_git_goes_on(
-    clones: tuple[Memory, Memory], git: Git
-) -> None:
+def test_a_conflict_that_the_person_resolved_by_git_goes_on(clones: Two, git: Git) -> None:
     one, two = clones
     edited_apart(one, two)
     assert two.sync().conflicts
@@ -161,9 +149,7 @@ def test_a_conflict_that_the_person_resolved_by_git_goes_on(
     assert is_fresh(two, git)
 
 
-def test_a_merge_that_a_hook_refuses_is_not_left_half_done(
-    clones: tuple[Memory, Memory], git: Git
-) -> None:
+def test_a_merge_that_a_hook_refuses_is_not_left_half_done(clones: Two, git: Git) -> None:
     one, two = clones
     add(one, "tea")
     one.sync()
@@ -175,9 +161,7 @@ def test_a_merge_that_a_hook_refuses_is_not_left_half_done(
     assert git(two.project.root, "status", "--porcelain") == ""
 
 
-def test_a_persons_own_commit_of_notes_is_the_memorys(
-    clones: tuple[Memory, Memory], bare: Path, git: Git
-) -> None:
+def test_a_persons_own_commit_of_notes_is_the_memorys(clones: Two, bare: Path, git: Git) -> None:
     one, _ = clones
     path = add(one, "tea")
     git(one.project.root, "revert", "--no-edit", "HEAD")
@@ -190,9 +174,8 @@ def test_a_persons_own_commit_of_notes_is_the_memorys(
 
 
 def test_commits_that_are_not_the_memorys_are_pushed_on_the_persons_word_alone(
-    clones: tuple[Memory, Memory], bare: Path, git: Git, say: Say, fail: Say,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    clones: Two, bare: Path, git: Git, say: Say, fail: Say, monkeypatch: Patch
+) -> None:
     one, two = clones
     add(two, "coffee")
     two.sync()
@@ -235,9 +218,7 @@ def test_without_an_upstream_it_says_how_to_get_one_and_changes_nothing(
     assert git(repository, "status", "--porcelain") == "?? notes/memory/a.md\n"
 
 
-def test_a_remote_that_cannot_be_reached_leaves_the_notes_committed(
-    clones: tuple[Memory, Memory], git: Git
-) -> None:
+def test_a_remote_that_cannot_be_reached_leaves_the_notes_committed(clones: Two, git: Git) -> None:
     one, _ = clones
     git(one.project.root, "remote", "set-url", "origin", "../nowhere")
     (one.project.store / "a.md").write_text("one\n", encoding="utf-8")
@@ -247,9 +228,7 @@ def test_a_remote_that_cannot_be_reached_leaves_the_notes_committed(
 
 
 @pytest.mark.slow
-def test_a_push_that_others_overtake_is_made_on_top_of_theirs(
-    clones: tuple[Memory, Memory], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_push_that_others_overtake_goes_on_top_of_theirs(clones: Two, monkeypatch: Patch) -> None:
     one, two = clones
     add(one, "tea")
     add(two, "coffee")
@@ -269,9 +248,7 @@ def test_a_push_that_others_overtake_is_made_on_top_of_theirs(
 
 
 @pytest.mark.slow
-def test_notes_that_vanished_are_not_removed_from_the_other_side(
-    clones: tuple[Memory, Memory], git: Git
-) -> None:
+def test_notes_that_vanished_are_not_removed_from_the_other_side(clones: Two, git: Git) -> None:
     one, _ = clones
     for name in ("tea", "rain", "snow", "salt", "moss"):
         path = add(one, name)
@@ -286,9 +263,7 @@ def test_notes_that_vanished_are_not_removed_from_the_other_side(
     assert one.sync().committed
 
 
-def test_the_persons_own_hooks_run_and_ours_do_not_wait_for_the_lock(
-    clones: tuple[Memory, Memory], git: Git
-) -> None:
+def test_the_persons_own_hooks_run_and_ours_do_not_wait_for_the_lock(clones: Two) -> None:
     one, two = clones
     add(two, "coffee")
     two.sync()
@@ -302,7 +277,7 @@ def test_the_persons_own_hooks_run_and_ours_do_not_wait_for_the_lock(
 
 
 def test_a_variable_that_names_another_repository_is_not_obeyed(
-    clones: tuple[Memory, Memory], repository: Path, monkeypatch: pytest.MonkeyPatch
+    clones: Two, repository: Path, monkeypatch: Patch
 ) -> None:
     one, _ = clones
     add(one, "tea")

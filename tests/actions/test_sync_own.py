@@ -5,22 +5,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from machines import Machine, add, check_same, identify, texts
-from projects import Ask, Say
+from machines import Machine, Two, add, check_same, identify, texts
+from projects import Ask, Git, Patch, Say
 
 from mdmemory import Memory
 from mdmemory.errors import GitFailed, NoStore, RepositoryState, UsageError
-
-Git = Callable[..., str]
-
 
 # --- a remote ------------------------------------------------------------------------------------
 
 
 def test_a_store_gets_its_remote_and_is_there_too(
-    machine: Machine, empty_remote: Path, git: Git, say: Say, ask: Ask,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    machine: Machine, empty_remote: Path, git: Git, say: Say, ask: Ask, monkeypatch: Patch
+) -> None:
     home = machine("home")
     add(home, "tea")
     monkeypatch.chdir(home.project.root)
@@ -46,7 +42,7 @@ def test_another_remote_is_refused_with_the_way_to_it(machine: Machine, empty_re
 
 
 def test_an_address_that_leads_nowhere_leaves_the_store_without_a_remote(
-    machine: Machine, tmp_path: Path, git: Git
+    machine: Machine, tmp_path: Path
 ) -> None:
     home = machine("home")
     with pytest.raises(GitFailed, match="Nothing can be read at"):
@@ -69,7 +65,7 @@ def test_a_store_in_a_projects_repository_gets_no_remote_of_its_own(
 
 
 def test_a_repository_of_other_things_is_not_joined(
-    machine: Machine, empty_remote: Path, git: Git, tmp_path: Path
+    machine: Machine, empty_remote: Path, git: Git
 ) -> None:
     home = machine("home")
     git(home.project.root, "push", "-q", str(empty_remote), "main")
@@ -114,9 +110,7 @@ def test_two_machines_that_began_by_themselves_are_joined(
     assert work.sync().fetched == 0
 
 
-def test_changes_to_other_lines_of_a_note_come_together(
-    machines: tuple[Memory, Memory], git: Git
-) -> None:
+def test_changes_to_other_lines_of_a_note_come_together(machines: Two, git: Git) -> None:
     home, work = machines
     body = home.note("tea").note.body
     home.edit("tea", body=body.replace("morning", "evening"))
@@ -130,7 +124,7 @@ def test_changes_to_other_lines_of_a_note_come_together(
 
 
 def test_changes_to_the_same_lines_are_two_notes_and_a_flag(
-    machines: tuple[Memory, Memory], git: Git, say: Say, monkeypatch: pytest.MonkeyPatch
+    machines: Two, git: Git, say: Say, monkeypatch: Patch
 ) -> None:
     home, work = machines
     home.edit("tea", body="Drinks green tea.")
@@ -152,7 +146,7 @@ def test_changes_to_the_same_lines_are_two_notes_and_a_flag(
     assert work.conflicts() == []
 
 
-def test_dates_and_counts_come_together_quietly(machines: tuple[Memory, Memory], git: Git) -> None:
+def test_dates_and_counts_come_together_quietly(machines: Two, git: Git) -> None:
     home, work = machines
     for memory, day, count in ((home, "03", 4), (work, "02", 7)):
         path = memory.project.store / "user-tea.md"
@@ -167,9 +161,7 @@ def test_dates_and_counts_come_together_quietly(machines: tuple[Memory, Memory],
     assert (head.reinforced, head.last_reinforced) == (7, "2026-07-03")
 
 
-def test_what_one_removed_and_the_other_changed_stays(
-    machines: tuple[Memory, Memory], git: Git
-) -> None:
+def test_what_one_removed_and_the_other_changed_stays(machines: Two, git: Git) -> None:
     home, work = machines
     add(home, "rain")
     home.sync()
@@ -186,9 +178,7 @@ def test_what_one_removed_and_the_other_changed_stays(
     assert home.note("rain").note.body == "Likes the rain."
 
 
-def test_what_one_removed_stays_removed_where_the_other_only_counted(
-    machines: tuple[Memory, Memory], git: Git
-) -> None:
+def test_what_one_removed_stays_so_where_the_other_only_counted(machines: Two, git: Git) -> None:
     home, work = machines
     home.remove("tea")
     path = work.project.store / "user-tea.md"
@@ -201,9 +191,7 @@ def test_what_one_removed_stays_removed_where_the_other_only_counted(
     assert home.notes() == []
 
 
-def test_a_renamed_note_takes_the_others_change_along(
-    machines: tuple[Memory, Memory], git: Git
-) -> None:
+def test_a_renamed_note_takes_the_others_change_along(machines: Two, git: Git) -> None:
     home, work = machines
     home.rename("tea", "hot-drinks")
     work.edit("tea", body=work.note("tea").note.body.replace("milk", "honey"))
@@ -215,9 +203,7 @@ def test_a_renamed_note_takes_the_others_change_along(
     assert "With honey." in home.note("tea").note.body
 
 
-def test_files_beside_the_notes_come_together_as_well(
-    machines: tuple[Memory, Memory], git: Git
-) -> None:
+def test_files_beside_the_notes_come_together_as_well(machines: Two, git: Git) -> None:
     home, work = machines
     for memory, word in ((home, b"green"), (work, b"black")):
         store = memory.project.store
@@ -239,7 +225,7 @@ def test_files_beside_the_notes_come_together_as_well(
     assert {"*.green", "*.black"} <= set(lines)
 
 
-def test_what_no_commit_holds_is_not_overwritten(machines: tuple[Memory, Memory], git: Git) -> None:
+def test_what_no_commit_holds_is_not_overwritten(machines: Two, git: Git) -> None:
     home, work = machines
     add(home, "key", "Where the key is.")
     home.sync()
@@ -254,7 +240,7 @@ def test_what_no_commit_holds_is_not_overwritten(machines: tuple[Memory, Memory]
     check_same(home, work, git)
 
 
-def test_a_link_from_the_other_side_is_refused(machines: tuple[Memory, Memory], git: Git) -> None:
+def test_a_link_from_the_other_side_is_refused(machines: Two, git: Git) -> None:
     home, work = machines
     (home.project.store / "user-link.md").symlink_to("/etc/passwd")
     git(home.project.store, "add", "-A")
@@ -272,7 +258,7 @@ Use = Callable[..., Path]
 
 
 @pytest.fixture
-def use(repository: Path, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Use:
+def use(repository: Path, git: Git, tmp_path: Path, monkeypatch: Patch) -> Use:
     """`use("home")` sits down at that machine, in a folder: a clone of the project, whose own
     remote is project.git, or with `empty` nothing."""
     git(tmp_path, "clone", "-q", "--bare", str(repository), "project.git")
@@ -326,9 +312,7 @@ def test_a_second_machine_in_two_commands_also_where_it_had_begun(
     assert known.count("[project]") == 1
 
 
-def test_a_folder_of_the_persons_in_the_store_is_synced_along(
-    empty_remote: Path, git: Git, use: Use
-) -> None:
+def test_a_folder_of_the_persons_is_synced_along(empty_remote: Path, git: Git, use: Use) -> None:
     home = Memory.init(use("home"), home=True)[0]
     store = home.project.store
     (store / "images").mkdir()

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -13,16 +13,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from machines import Machine, add, check_same, texts
+from machines import Machine, Two, add, check_same, texts
 from moments import DIED, DONE, child, die, spread
 from pace import FULL, HUNG
-from projects import script
+from projects import Git, Patch, script
 
 from mdmemory import Memory
 from mdmemory.errors import GitFailed
 from mdmemory.git import persons_git
 
-Git = Callable[..., str]
 NAMES = ("tea", "rain", "moss")
 HEAD = "---\nname: {0}\ndescription: About {0}\nmetadata:\n  type: user\n---\n\n"
 
@@ -96,7 +95,7 @@ class Pair:
         assert {file for pair in done.doubled for file in pair} <= flagged
 
 
-def copied(template: Path, folder: Path) -> tuple[Memory, Memory]:
+def copied(template: Path, folder: Path) -> Two:
     """The machines of the folder `template`, with their remote, in another folder."""
     shutil.copytree(template, folder, symlinks=True)
     stores = []
@@ -108,7 +107,7 @@ def copied(template: Path, folder: Path) -> tuple[Memory, Memory]:
 
 
 @pytest.fixture
-def template(machines: tuple[Memory, Memory], tmp_path: Path) -> Path:
+def template(machines: Two, tmp_path: Path) -> Path:
     """The folder of two machines that share a store, and their remote."""
     home, work = machines
     for name in NAMES:
@@ -205,9 +204,7 @@ def settled(one: Memory, two: Memory, git: Git) -> None:
     check_same(one, two, git)
 
 
-def test_a_remote_that_is_gone_is_named(
-    machines: tuple[Memory, Memory], empty_remote: Path, git: Git
-) -> None:
+def test_a_remote_that_is_gone_is_named(machines: Two, empty_remote: Path, git: Git) -> None:
     home, work = machines
     empty_remote.rename(empty_remote.with_name("elsewhere"))
     assert "could not fetch from origin" in failed(home).message
@@ -216,7 +213,7 @@ def test_a_remote_that_is_gone_is_named(
 
 
 def test_a_remote_that_was_made_anew_gets_all_of_it_again(
-    machines: tuple[Memory, Memory], empty_remote: Path, git: Git
+    machines: Two, empty_remote: Path, git: Git
 ) -> None:
     home, work = machines
     shutil.rmtree(empty_remote)
@@ -236,7 +233,7 @@ def state_of(number: str) -> str:
 
 
 def test_a_remote_that_hangs_is_left_with_all_that_was_started(
-    machines: tuple[Memory, Memory], git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machines: Two, git: Git, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     home, _ = machines
     ssh = script(tmp_path / "ssh", f"echo $$ > {tmp_path}/pid\nexec sleep {HUNG:.0f}")
@@ -251,9 +248,7 @@ def test_a_remote_that_hangs_is_left_with_all_that_was_started(
         time.sleep(0.01)
 
 
-def test_a_remote_that_rejects_says_why(
-    machines: tuple[Memory, Memory], empty_remote: Path, git: Git
-) -> None:
+def test_a_remote_that_rejects_says_why(machines: Two, empty_remote: Path, git: Git) -> None:
     home, work = machines
     hook = script(empty_remote / "hooks/pre-receive", "echo this place is full >&2\nexit 1")
     said = failed(home)
@@ -287,7 +282,7 @@ def locked_server() -> Iterator[str]:
 
 
 def test_a_remote_that_wants_a_password_asks_nobody(
-    machine: Machine, locked_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, locked_server: str, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     home = machine("home")
     asking = script(tmp_path / "ask", f"touch {tmp_path}/asked\necho secret")
@@ -303,9 +298,7 @@ def test_a_remote_that_wants_a_password_asks_nobody(
     assert not (tmp_path / "asked").exists()
 
 
-def test_a_remote_that_is_ahead_each_time_is_named_at_last(
-    machines: tuple[Memory, Memory], git: Git, tmp_path: Path
-) -> None:
+def test_a_remote_that_is_ahead_each_time_is_named(machines: Two, git: Git, tmp_path: Path) -> None:
     home, work = machines
     other = tmp_path / "other"
     branch = git(home.project.store, "symbolic-ref", "--short", "HEAD").strip()

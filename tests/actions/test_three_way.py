@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from projects import Patch
 from rows import each
 
 from mdmemory import Memory
@@ -82,7 +83,7 @@ def test_an_edit_of_the_same_lines_is_refused_and_nothing_is_lost(memory: Memory
 
 @pytest.mark.parametrize("lines", ["other", "same"])
 def test_a_hand_that_saves_in_the_very_moment_of_an_edit_is_not_overwritten(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, lines: str
+    memory: Memory, monkeypatch: Patch, lines: str
 ) -> None:
     path = memory.project.store / memory.note("plan").file
     by_hand = "Erst." if lines == "other" else "By hand."

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from projects import Git
 
 from mdmemory.actions.undo import NO_CHANGES, Agree, Planned, Undone, undo_changes
 from mdmemory.errors import MdmemoryError, NotFound, RepositoryState
@@ -13,7 +14,6 @@ from mdmemory.git.log import FILES_TRAILER, ID_TRAILER
 from mdmemory.git.transaction import Change
 from mdmemory.store.writer import Group, Writer, Written
 
-Git = Callable[..., str]
 OpenWriter = Callable[..., Writer]
 WriteNote = Callable[[Path, str, str], bytes]
 
@@ -96,9 +96,7 @@ def test_an_op_goes_back_whole_or_not_at_all(store: Path, writer: Writer) -> Non
     assert (store / "user-made.md").read_bytes() == note("By hand.")
 
 
-def test_where_everything_was_changed_nothing_is_committed(
-    store: Path, git: Git, writer: Writer
-) -> None:
+def test_where_all_was_changed_nothing_is_committed(store: Path, git: Git, writer: Writer) -> None:
     do(writer, {"user-name.md": note("New.")}, kind="edit")
     (store / "user-name.md").write_bytes(note("By hand."))
     head = git(store, "rev-parse", "HEAD")
@@ -135,9 +133,7 @@ def test_a_line_of_the_body_that_looks_like_a_counter_is_text(store: Path, write
     assert undo(writer, done.id).restored == ()
 
 
-def test_an_undo_of_an_undo_of_an_undo_is_known_as_such(
-    store: Path, git: Git, writer: Writer
-) -> None:
+def test_an_undo_of_an_undo_of_an_undo_is_known(store: Path, git: Git, writer: Writer) -> None:
     texts = [notes(store)]
     first = do(writer, MERGE)
     texts.append(notes(store))
@@ -174,9 +170,7 @@ def test_without_a_name_the_newest_change_goes_whatever_it_was(
         undo(writer)
 
 
-def test_a_change_of_something_else_than_notes_is_no_newest_change(
-    store: Path, writer: Writer
-) -> None:
+def test_a_change_of_no_note_is_no_newest_change(store: Path, writer: Writer) -> None:
     first = do(writer, {"user-name.md": note("One.")}, kind="edit")
     do(writer, {".gitattributes": b"* text\n"}, kind="edit")
     assert undo(writer).undone == first.commit
@@ -208,9 +202,7 @@ def test_a_change_that_a_person_reverted_by_hand_is_not_the_newest(
 FACT = note("New.").replace(b"type: user", b"type: feedback").replace(b": D", b": Tabs in Go")
 
 
-def test_the_fact_is_named_and_taken_back_only_if_the_person_agrees(
-    store: Path, git: Git, writer: Writer
-) -> None:
+def test_the_fact_is_named_and_goes_only_if_the_person_agrees(store: Path, writer: Writer) -> None:
     done = do(writer, {"feedback-new.md": FACT}, {"user-first.md": note("Mine.")}, kind="extract")
     asked: list[Planned] = []
 
@@ -248,7 +240,7 @@ def test_of_many_facts_the_first_few_are_named(store: Path, writer: Writer) -> N
 # --- a session -----------------------------------------------------------------------------------
 
 
-def test_a_session_is_taken_back_in_one_commit_and_can_be_redone(
+def test_a_session_is_undone_in_one_commit_and_redone(
     store: Path, git: Git, writer: Writer
 ) -> None:
     before = notes(store)
@@ -271,9 +263,7 @@ def test_a_session_is_taken_back_in_one_commit_and_can_be_redone(
     assert notes(store) == after
 
 
-def test_of_a_session_what_was_changed_since_stays_and_is_named(
-    store: Path, writer: Writer
-) -> None:
+def test_of_a_session_what_changed_since_stays_and_is_named(store: Path, writer: Writer) -> None:
     do(writer, {"user-name.md": note("One.")}, kind="edit", session="s")
     do(writer, {"feedback-new.md": FACT}, {"project-plan.md": None}, session="s")
     (store / "user-name.md").write_bytes(note("By hand."))
@@ -294,9 +284,7 @@ def test_an_undo_works_while_other_work_is_staged(store: Path, git: Git, writer:
     assert git(root, "status", "--porcelain") == "M  README\n"
 
 
-def test_text_written_by_hand_since_is_committed_before_it_goes(
-    store: Path, git: Git, writer: Writer
-) -> None:
+def test_text_by_hand_is_committed_before_it_goes(store: Path, git: Git, writer: Writer) -> None:
     done = do(writer, {"user-name.md": note("New.")})
     mine = note("New.", reinforced="7")  # counts as the same, and is not
     (store / "user-name.md").write_bytes(mine)

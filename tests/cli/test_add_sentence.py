@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from projects import Ask, Run, Say
+from projects import Ask, Patch, Run, Say
 from rows import each
 from stores import BeginStore
 
@@ -15,7 +15,7 @@ DEPLOYS = "Deploys go out on Tuesdays only. The CDN purges on Mondays"
 
 
 @pytest.fixture
-def project(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(begin_store: BeginStore, repository: Path, monkeypatch: Patch) -> Path:
     begin_store()
     monkeypatch.chdir(repository)
     return repository
@@ -53,9 +53,7 @@ def test_a_note_of_one_sentence_is_edited_by_a_sentence(project: Path, say: Say)
     assert edited("uses-pnpm", "Uses pnpm 9") == (said, "Uses pnpm 9"), "as a text that it has"
 
 
-def test_what_is_given_is_taken_as_it_is(
-    project: Path, run: Run, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_given_is_taken(project: Path, run: Run, ask: Ask, monkeypatch: Patch) -> None:
     done = ask("add", "We deploy with Kamal", "--type", "reference", "--name", "deploy-tool")
     assert (done["file"], done["layer"]) == ("reference-deploy-tool.md", "project")
     monkeypatch.setattr("sys.stdin", io.StringIO("the staging box is at 10.0.4.7\n"))

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from projects import Ask, Run, Say
+from projects import Ask, Git, Patch, Run, Say
 from rows import each
 
 from mdmemory.cli import main
 from mdmemory.errors import GOING_ON
 
-Git = Callable[..., str]
 ADD = ("add", "three", "--type", "feedback", "--description", "Another thing", "Body three.")
 EDIT = ("edit", "one", "--description", "Something else")
 REMOVE = ("forget", "one")
@@ -58,7 +57,7 @@ def store(project: Path) -> Path:
 
 
 @pytest.fixture
-def refused(project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Say:
+def refused(project: Path, run: Run, monkeypatch: Patch) -> Say:
     """Runs a command that must be refused; what it said. Nothing at all may have changed."""
 
     def refuse(*words: str, code: int = 1) -> str:
@@ -241,9 +240,7 @@ def test_links_folders_and_pipes_are_no_notes(
     assert outside.read_text(encoding="utf-8") == HEAD + "Text\n"
 
 
-def test_a_note_with_a_secret_is_held_back(
-    store: Path, refused: Say, ask: Ask, git: Callable[..., str]
-) -> None:
+def test_a_note_with_a_secret_is_held_back(store: Path, refused: Say, ask: Ask, git: Git) -> None:
     (store / "odd.md").write_text(HEAD + "password: hunter2hunter2\n", encoding="utf-8")
     assert [row["status"] for row in ask("list") if row["file"] == "odd.md"] == ["held"]
     check_all(refused, (("forget", "odd"), ("edit", "odd", "--description", "d")), "on hold")
@@ -261,7 +258,7 @@ def test_a_note_with_a_secret_is_held_back(
 
 
 def test_no_store_says_how_to_make_one(
-    project: Path, fail: Say, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    project: Path, fail: Say, monkeypatch: Patch, tmp_path: Path
 ) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -311,9 +308,7 @@ def test_a_project_setting_that_must_not_be_stops_everything(project: Path, refu
     each(SETTINGS, check)
 
 
-def test_init_takes_no_file_for_a_folder_and_keeps_the_store_inside_the_project(
-    project: Path, refused: Say
-) -> None:
+def test_init_takes_no_file_for_a_folder_and_no_store_outside(project: Path, refused: Say) -> None:
     check_all(refused, (("init", "talk.json"), ("init", "talk.json/below")), "talk.json")
     (project / "fresh").mkdir()
     for store in ("/outside", "../outside", "~/outside", 'quo"te'):
@@ -346,7 +341,7 @@ def test_corrupt_state_is_moved_aside_and_costs_no_note(project: Path, run: Run,
 
 
 def test_without_git_reading_adding_and_editing_work_and_nothing_is_destroyed(
-    project: Path, store: Path, refused: Say, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    project: Path, store: Path, refused: Say, ask: Ask, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("PATH", str(project / "no-such-folder"))
     check_all(refused, (REMOVE, ("compact",), ("undo",), ("log",), ("log", "-p")), "Install git")
@@ -381,7 +376,7 @@ def index_locked(root: Path, git: Git) -> None:
     "spoil", [detached, merging, rebasing, pytest.param(index_locked, marks=pytest.mark.slow)]
 )
 def test_in_the_middle_of_something_nothing_is_destroyed_and_nothing_is_lost(
-    project: Path, refused: Say, ask: Ask, git: Git, monkeypatch: pytest.MonkeyPatch,
+    project: Path, refused: Say, ask: Ask, git: Git, monkeypatch: Patch,
     spoil: Callable[[Path, Git], None],
 ) -> None:  # fmt: skip
     spoil(project, git)
@@ -394,9 +389,7 @@ def test_in_the_middle_of_something_nothing_is_destroyed_and_nothing_is_lost(
     assert git(project, "rev-parse", "HEAD") == head
 
 
-def test_without_an_identity_the_note_is_committed_as_ours(
-    project: Path, ask: Ask, git: Git
-) -> None:
+def test_without_an_identity_a_note_is_committed_as_ours(project: Path, ask: Ask, git: Git) -> None:
     for name in ("user.name", "user.email"):
         git(project, "config", "--unset", name)
     git(project, "config", "user.useConfigOnly", "true")
@@ -404,9 +397,7 @@ def test_without_an_identity_the_note_is_committed_as_ours(
     assert git(project, "log", "-1", "--format=%an <%ae>") == "mdmemory <mdmemory@localhost>\n"
 
 
-def test_a_note_that_git_ignores_is_not_added(
-    project: Path, store: Path, refused: Say, ask: Ask
-) -> None:
+def test_what_git_ignores_is_not_added(project: Path, store: Path, refused: Say, ask: Ask) -> None:
     (project / ".gitignore").write_text("feedback-three.md\n")
     check_all(refused, (ADD,), "git check-ignore")
     (store / "feedback-three.md").write_text(HEAD + "Text\n", encoding="utf-8")
@@ -439,7 +430,7 @@ def test_an_ignored_store_is_not_begun(project: Path, refused: Say) -> None:
 # --- a disk that says no -----------------------------------------------------------------------
 
 
-def read_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def read_only(root: Path, monkeypatch: Patch) -> None:
     # not by permissions: the superuser, whom tests may run as, passes over those
     real_open, real_mkdir = os.open, os.mkdir
 
@@ -460,7 +451,7 @@ def read_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_read_only_folder_is_read_and_not_written(
-    project: Path, refused: Say, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    project: Path, refused: Say, ask: Ask, monkeypatch: Patch
 ) -> None:
     (project / "notes/memory/odd.md").write_text(HEAD + "Text\n", encoding="utf-8")
     read_only(project, monkeypatch)
@@ -470,7 +461,7 @@ def test_a_read_only_folder_is_read_and_not_written(
     check_all(refused, (ADD, EDIT, REMOVE, ("index",), fresh), "read-only")
 
 
-def test_a_full_disk_changes_nothing(refused: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_changes_nothing(refused: Say, monkeypatch: Patch) -> None:
     def full(handle: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -523,9 +514,7 @@ def test_a_bad_plan_changes_nothing_and_is_kept_to_look_at(project: Path, run: R
     each(PLANS, check)
 
 
-def test_a_plan_that_is_none_names_the_file_what_is_wrong_and_the_next_step(
-    project: Path, say: Say
-) -> None:
+def test_a_plan_that_is_none_names_file_flaw_and_next_step(project: Path, say: Say) -> None:
     (project / "plan.json").write_text('{"ops": 5}')
     assert say("compact", "--plan", "plan.json", code=1) == (
         'plan.json: This is no plan: `ops` has to be a list. Give `{"ops": [...]}`.\n'

@@ -13,13 +13,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from json_shapes import fits
 from pace import HUNG, seldom
-from projects import Ask, Run
+from projects import Ask, Git, Patch, Run
 from rows import each
 
 from mdmemory import assets
 from mdmemory.cli import commands
 
-Git = Callable[..., str]
 PNPM = "feedback-prefers-pnpm.md"
 NOW = ("rev-parse", "HEAD")
 
@@ -56,9 +55,7 @@ def test_list_gives_every_note_with_its_strength(store: Path, ask: Ask) -> None:
     assert all(row["listed"] and row["status"] == "" for row in rows)
 
 
-def test_show_gives_the_row_the_body_and_the_head_by_name_stem_and_file(
-    store: Path, ask: Ask
-) -> None:
+def test_show_gives_row_body_and_head_by_name_stem_and_file(store: Path, ask: Ask) -> None:
     shown = fits("show", ask("show", "prefers-pnpm"))
     assert shown["head"]["name"] == "prefers-pnpm"
     assert shown["head"]["metadata"]["created"] == "2026-05-11"
@@ -78,9 +75,7 @@ def test_add_gives_file_name_digest_and_commit_and_none_for_what_is_there_alread
     assert added["commit"] == git(store, *NOW).strip()
 
 
-def test_a_body_is_read_from_standard_input(
-    store: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_body_is_read_from_standard_input(store: Path, ask: Ask, monkeypatch: Patch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("Two\nlines.\n"))
     ask(*TABS, "-")
     assert ask("show", "tabs-in-go")["body"] == "Two\nlines."
@@ -125,9 +120,7 @@ def test_explain_gives_its_whole_verdict(store: Path, ask: Ask) -> None:
     assert PNPM in [near["file"] for near in fits("explain", known)["near"]]
 
 
-def test_extract_tells_what_it_stored_and_then_finds_nothing_new(
-    store: Path, ask: Ask, git: Git
-) -> None:
+def test_extract_tells_what_it_stored_and_finds_it_once(store: Path, ask: Ask, git: Git) -> None:
     words = ("extract", "--transcript", str(assets.asset_path("templates/demo/transcript.json")))
     before = git(store, *NOW).strip()
     planned = fits("extract", ask(*words, "--dry-run"))
@@ -189,9 +182,7 @@ def test_an_answer_to_a_conflict_is_one_commit_that_can_be_undone(
 # --- the past ----------------------------------------------------------------------------------
 
 
-def test_log_gives_our_commits_newest_first_and_with_p_the_diff(
-    store: Path, ask: Ask, git: Git
-) -> None:
+def test_log_gives_our_commits_newest_first_and_diffs(store: Path, ask: Ask, git: Git) -> None:
     ask(*TABS, "gofmt does it.")
     rows = fits("log", ask("log"))
     assert [row["kind"] for row in rows] == ["add", "init"]
@@ -289,7 +280,7 @@ def test_an_error_is_one_sentence_with_a_next_step_and_an_object(store: Path, ru
 
 
 def test_what_is_unexpected_exits_3_with_a_log_and_without_a_trace(
-    store: Path, run: Run, monkeypatch: pytest.MonkeyPatch, empty_home: Path
+    store: Path, run: Run, monkeypatch: Patch, empty_home: Path
 ) -> None:
     def broken(*_: object) -> int:
         raise ZeroDivisionError("a surprise")

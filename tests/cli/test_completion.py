@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
+from projects import Patch
 
 import mdmemory
 from mdmemory.cli import main
@@ -61,7 +62,7 @@ def options(name: str, module: str) -> list[list[str]]:
 
 
 @pytest.fixture
-def stores(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stores(repository: Path, monkeypatch: Patch) -> Path:
     """A project with two notes, and one in the person's own store."""
     monkeypatch.chdir(repository)
     monkeypatch.delenv("CI", raising=False)
@@ -101,7 +102,7 @@ def test_the_folders_of_notes_are_told_with_what_stands_before_a_name(
     assert capsys.readouterr().out == f"{home / stores.name}\t\n{home / 'me'}\tme/\n"
 
 
-def test_the_manual_page_has_every_command_and_option(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_manual_page_has_every_command_and_option(monkeypatch: Patch) -> None:
     page = built("man")
     found = re.findall(r"^\.SS mdmemory (\w+)", page, re.MULTILINE)
     assert found == [name for name, _, _ in COMMANDS]
@@ -119,7 +120,7 @@ def test_the_manual_page_has_every_command_and_option(monkeypatch: pytest.Monkey
 
 
 def test_an_installed_file_is_printed_and_one_that_is_missing_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: Patch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     info = tmp_path / "mdmemory_git-1.dist-info"
     info.mkdir()

@@ -4,13 +4,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from citing_projects import CitedProject
 from pace import HUNG
-from projects import Ask, Run, Say, script
+from projects import Ask, Git, Patch, Run, Say, script
 
 from mdmemory import assets
 from mdmemory.cli import main
@@ -61,9 +60,7 @@ def shown(out: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_the_demo_shows_the_main_job_from_end_to_end(
-    played: tuple[Path, str], git: Callable[..., str]
-) -> None:
+def test_the_demo_shows_the_main_job_from_end_to_end(played: tuple[Path, str], git: Git) -> None:
     folder, out = played
     steps = shown(out)
     assert list(steps) == STEPS
@@ -80,9 +77,7 @@ def test_the_demo_shows_the_main_job_from_end_to_end(
     assert git(folder / "billing", "status", "--porcelain") == "?? transcript.json\n"
 
 
-def test_the_demo_changes_its_mind_and_one_line_of_the_two_is_left(
-    played: tuple[Path, str],
-) -> None:
+def test_the_demo_changes_its_mind_and_one_of_two_lines_is_left(played: tuple[Path, str]) -> None:
     steps = shown(played[1])
     kept = steps["> Remember that deploys go out on Tuesdays only."]
     assert kept.startswith("mdmemory: Remembered in your words: Deploys go out on Tuesdays only. ")
@@ -93,9 +88,7 @@ def test_the_demo_changes_its_mind_and_one_line_of_the_two_is_left(
     assert "Thursdays" in line
 
 
-def test_the_demo_forgets_a_note_and_takes_that_back(
-    played: tuple[Path, str], git: Callable[..., str]
-) -> None:
+def test_the_demo_forgets_a_note_and_takes_that_back(played: tuple[Path, str], git: Git) -> None:
     steps, file = shown(played[1]), "reference-error-dashboard.md"
     assert steps["$ mdmemory forget reference-error-dashboard"].startswith(f"Removed {file} ")
     assert f"restored: {file}\n" in steps["$ mdmemory undo"]
@@ -104,9 +97,7 @@ def test_the_demo_forgets_a_note_and_takes_that_back(
     assert re.findall(r"^\w", changes, re.MULTILINE) == ["A", "D", "A"]
 
 
-def test_what_waits_in_the_inbox_of_the_demo_waits_there_afterwards(
-    played: tuple[Path, str], say: Say
-) -> None:
+def test_what_waits_in_the_demo_waits_there_afterwards(played: tuple[Path, str], say: Say) -> None:
     listed = shown(played[1])["$ mdmemory review | cat"]
     assert "this: indent-with-spaces" in listed
     assert "that: indent-python-with-spaces-width" in listed
@@ -114,7 +105,7 @@ def test_what_waits_in_the_inbox_of_the_demo_waits_there_afterwards(
     assert say(*command.split()).strip() == listed.strip()
 
 
-def test_after_the_demo_every_note_has_its_bytes_again_and_what_was_asked_is_added(
+def test_after_the_demo_every_note_has_its_bytes_and_new_ones_are_added(
     played: tuple[Path, str],
 ) -> None:
     store, notes = played[0] / "mdmemory/billing", {note.name: note for note in NOTES.iterdir()}
@@ -127,7 +118,7 @@ def test_after_the_demo_every_note_has_its_bytes_again_and_what_was_asked_is_add
 
 @pytest.mark.slow
 def test_the_demo_is_blind_to_the_callers_settings_and_keeps_them(
-    tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, empty_home: Path, monkeypatch: Patch
 ) -> None:
     for name in ("MDMEMORY_STORE", "MEMORY_INDEX_MAX_ENTRIES", "GIT_DIR", "CI"):
         monkeypatch.setenv(name, "/nowhere")
@@ -143,18 +134,14 @@ def test_the_demo_is_blind_to_the_callers_settings_and_keeps_them(
     assert (tmp_path / "here/mdmemory/billing/.git").is_dir()
 
 
-def test_without_a_folder_the_demo_makes_one_and_says_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, say: Say
-) -> None:
+def test_without_a_folder_the_demo_names_one(tmp_path: Path, monkeypatch: Patch, say: Say) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     told = say("demo")
     (folder,) = tmp_path.iterdir()
     assert f"The demo's home folder is {folder};" in told
 
 
-def test_without_git_the_demo_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail: Say
-) -> None:
+def test_without_git_the_demo_says_so(tmp_path: Path, monkeypatch: Patch, fail: Say) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "Install git" in fail("demo", str(tmp_path / "demo"))
     assert not (tmp_path / "demo").exists()
@@ -166,7 +153,7 @@ PORT = "src/server.py#L4"
 
 
 @pytest.fixture
-def inside(cited: CitedProject, monkeypatch: pytest.MonkeyPatch) -> CitedProject:
+def inside(cited: CitedProject, monkeypatch: Patch) -> CitedProject:
     """The project, with the test standing in it and a note on its port."""
     monkeypatch.chdir(cited.top)
     words = ("It listens on port 8081, see src/server.py", "--name", "port", "--type", "project")
@@ -216,9 +203,7 @@ def test_a_note_that_a_newer_one_replaced_is_checked_by_its_name_alone(
     say("check", "port", code=1)
 
 
-def test_add_shows_what_it_cites_and_takes_a_place(
-    inside: CitedProject, say: Say, fail: Say
-) -> None:
+def test_add_shows_what_it_cites_and_where(inside: CitedProject, say: Say, fail: Say) -> None:
     words = ("add", "Why the server binds", "--cite", "src/server.py#L9-L10", "--cite", "docs/")
     assert "cites        src/server.py#L9-L10\ncites        docs/\n" in say(*words)
     none = ("add", "Why the server waits", "--cite", "src/none.py")
@@ -226,7 +211,7 @@ def test_add_shows_what_it_cites_and_takes_a_place(
 
 
 def test_outside_a_project_and_for_a_note_of_ones_own_there_is_one_sentence(
-    inside: CitedProject, say: Say, fail: Say, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    inside: CitedProject, say: Say, fail: Say, monkeypatch: Patch, tmp_path: Path
 ) -> None:
     say("add", "I like tea", "--type", "user", "--name", "tea")
     assert fail("check", "tea").count("\n") == 1
@@ -236,9 +221,7 @@ def test_outside_a_project_and_for_a_note_of_ones_own_there_is_one_sentence(
     assert (told.count("\n"), "only a project's notes cite" in told) == (1, True)
 
 
-def test_a_hook_stops_a_commit_that_drifts_a_note_and_lets_others_pass(
-    inside: CitedProject,
-) -> None:
+def test_a_hook_stops_a_commit_that_drifts_a_note_and_no_other(inside: CitedProject) -> None:
     command = f'"{sys.executable}" -P -m mdmemory check --diff HEAD'
     script(inside.top / ".git/hooks/pre-commit", command)
 
@@ -259,7 +242,7 @@ def test_a_hook_stops_a_commit_that_drifts_a_note_and_lets_others_pass(
 
 
 def test_a_pull_request_tells_what_its_branch_drifts(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, say: Say, ask: Ask
+    repository: Path, tmp_path: Path, monkeypatch: Patch, say: Say, ask: Ask
 ) -> None:
     shared, clone = CitedProject(repository), tmp_path / "clone"
     shared.write("app.py", "RETRIES = 3\nLIMIT = 20000\n")

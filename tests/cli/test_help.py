@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from projects import Patch
 from rows import each
 
 from mdmemory.cli import main
@@ -23,7 +24,7 @@ def helped(command: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def columns(monkeypatch: Patch) -> None:
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
 
 
@@ -70,7 +71,7 @@ def test_the_help_of_every_command_has_all_its_options_and_choices() -> None:
 
 
 def test_help_shows_the_usage_with_what_may_be_left_out(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: Patch
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["add", "--help"])

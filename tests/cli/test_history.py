@@ -6,14 +6,13 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from blocks import steps
 from pace import HUNG
-from projects import Ask, Run, Say
+from projects import Ask, Git, Patch, Run, Say
 from scene import Scene
 from stores import BeginStore
 
@@ -22,8 +21,6 @@ from mdmemory import Memory
 from mdmemory.capture.pending import PendingFact, put_facts
 from mdmemory.cli import main
 
-Git = Callable[..., str]
-
 
 def fill(memory: Memory) -> None:
     memory.add("go-tabs", type="feedback", description="Uses tabs.", body="Uses tabs in Go.")
@@ -31,7 +28,7 @@ def fill(memory: Memory) -> None:
 
 
 @pytest.fixture
-def project(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(begin_store: BeginStore, repository: Path, monkeypatch: Patch) -> Path:
     begin_store(fill=fill)
     monkeypatch.chdir(repository)
     return repository
@@ -40,9 +37,7 @@ def project(begin_store: BeginStore, repository: Path, monkeypatch: pytest.Monke
 # --- log ---------------------------------------------------------------------------------------
 
 
-def test_a_long_log_is_cut_and_says_so_unless_a_program_asks(
-    project: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_log_is_cut_for_a_person_alone(project: Path, run: Run, monkeypatch: Patch) -> None:
     def shown(*words: str) -> tuple[list[str], str]:
         done = run("log", *words)
         lines = done.out.splitlines()
@@ -73,9 +68,7 @@ def diff_of(ask: Ask, *words: str) -> str:
     return str(row["diff"])
 
 
-def test_a_piped_diff_is_unified_and_leaves_the_index_out(
-    project: Path, say: Say, ask: Ask
-) -> None:
+def test_a_piped_diff_is_unified_and_without_the_index(project: Path, say: Say, ask: Ask) -> None:
     Memory.open(project).edit("go-tabs", description="Uses spaces.")
     text = say("log", "-p", "-n", "1")
     assert "\n-description: Uses tabs.\n+description: Uses spaces.\n" in text
@@ -112,7 +105,7 @@ def at_a_terminal(answer: str, *words: str, **variables: str) -> tuple[int, str]
 
 
 @pytest.fixture
-def shown(say: Say, monkeypatch: pytest.MonkeyPatch) -> Say:
+def shown(say: Say, monkeypatch: Patch) -> Say:
     """What `log WORDS -p` prints when a terminal is at the other end."""
 
     def on_a_terminal(*words: str, colour: bool = False) -> str:
@@ -124,7 +117,7 @@ def shown(say: Say, monkeypatch: pytest.MonkeyPatch) -> Say:
     return on_a_terminal
 
 
-def test_on_a_terminal_the_words_are_coloured_and_a_chinese_character_is_one(
+def test_on_a_terminal_words_are_coloured_and_chinese_signs_are_words(
     project: Path, shown: Say
 ) -> None:
     text = shown("-n", "1", colour=True)
@@ -178,9 +171,7 @@ def test_the_log_of_a_note_is_a_line_a_version(project: Path, say: Say) -> None:
     assert "\n+By hand.\n" in say("log", "go-tabs", "-p")
 
 
-def test_the_log_of_a_note_in_json_has_every_text_and_null_for_a_removal(
-    project: Path, say: Say, ask: Ask
-) -> None:
+def test_the_log_of_a_note_in_json_has_all_texts_or_null(project: Path, say: Say, ask: Ask) -> None:
     Memory.open(project).remove("go-tabs")
     rows, (one, *_) = ask("log", "go-tabs"), ask("log")
     assert [sorted(row) for row in rows] == [sorted([*one, "file", "text"])] * 3
@@ -190,7 +181,7 @@ def test_the_log_of_a_note_in_json_has_every_text_and_null_for_a_removal(
     assert "(gone: feedback-go-tabs.md)" in say("log", "go-tabs").splitlines()[0]
 
 
-def test_a_note_comes_before_a_branch_of_its_name(project: Path, say: Say, git: Git) -> None:
+def test_a_note_comes_before_a_branch_of_its_name(project: Path, say: Say) -> None:
     assert "edit" in say("log", "main")
     Memory.open(project).add("main", type="project", description="The main hall.", body="It is.")
     assert len(say("log", "main").splitlines()) == 1
@@ -215,7 +206,7 @@ def test_at_a_terminal_undo_names_the_fact_and_asks(project: Path, say: Say) -> 
 
 
 def test_the_first_note_of_a_repository_can_be_undone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, say: Say, git: Git
+    tmp_path: Path, monkeypatch: Patch, say: Say, git: Git
 ) -> None:
     (tmp_path / "new").mkdir()
     monkeypatch.chdir(tmp_path / "new")
@@ -239,9 +230,7 @@ UNPARSABLE = (
 
 
 @pytest.mark.slow
-def test_a_display_setting_that_git_cannot_parse_stops_no_command_of_ours(
-    project: Path, say: Say, git: Git
-) -> None:
+def test_a_setting_that_git_cannot_parse_stops_nothing(project: Path, say: Say, git: Git) -> None:
     words = (("log", "-p"), ("log", "HEAD~1", "-p"), ("log", "go-tabs", "-p"))
     before = [say(*each) for each in words]
     plain = (project / ".git/config").read_bytes()
@@ -284,9 +273,7 @@ TODAY = datetime.now(UTC).date().isoformat()
 
 
 @pytest.fixture
-def layers(
-    begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch, git: Git
-) -> Memory:
+def layers(begin_store: BeginStore, repository: Path, monkeypatch: Patch, git: Git) -> Memory:
     """A shared store with a note, and then one about the person, in their own."""
     monkeypatch.chdir(repository)
     begin_store()

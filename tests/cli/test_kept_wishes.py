@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import Git, Patch
 
 from mdmemory import cli
 from mdmemory.config import person
@@ -20,7 +21,6 @@ from mdmemory.memory import Memory
 from mdmemory.store import receipt_box
 from mdmemory.store import writer as writing
 
-Git = Callable[..., str]
 WISH = "Remember that deploys go out on Tuesdays only."
 FACT = "deploys go out on Tuesdays only"
 FILE = "project-deploys-go-out-on-tuesdays.md"
@@ -94,7 +94,7 @@ def test_a_wish_that_cannot_be_written_is_kept_and_written_by_the_next_hook(
 
 
 def test_a_wish_said_while_the_store_is_busy_is_kept_and_written_when_its_turn_is_over(
-    project: Path, hear: Hear, git: Git, monkeypatch: pytest.MonkeyPatch
+    project: Path, hear: Hear, git: Git, monkeypatch: Patch
 ) -> None:
     def busy(*_: object, **__: object) -> None:
         raise Busy("The store is in use.", "Wait for it to end and run the command again.")

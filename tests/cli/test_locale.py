@@ -5,14 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pace import HUNG, seldom
-from projects import Ask, Say
+from projects import Ask, Git, Say
 
-Git = Callable[..., str]
 NAMES = ("plain", "größe", "喜欢")
 LATIN = "de_DE.ISO-8859-1"
 LIBRARY = """
@@ -74,9 +72,7 @@ def python(root: Path, locale: dict[str, str], *words: str) -> str:
     return done.stdout.decode("utf-8")
 
 
-def test_the_index_has_the_same_bytes_under_every_locale(
-    store: Path, locale: dict[str, str], git: Git
-) -> None:
+def test_the_index_is_the_same_in_any_locale(store: Path, locale: dict[str, str], git: Git) -> None:
     root, index = store.parents[1], store / "MEMORY.md"
     before = index.read_bytes()
     assert "(user-größe.md)" in before.decode("utf-8")
@@ -87,9 +83,7 @@ def test_the_index_has_the_same_bytes_under_every_locale(
     assert git(root, "status", "--porcelain") == ""
 
 
-def test_commands_call_notes_by_their_names_under_every_locale(
-    store: Path, locale: dict[str, str], git: Git
-) -> None:
+def test_commands_know_names_in_every_locale(store: Path, locale: dict[str, str], git: Git) -> None:
     root = store.parents[1]
     assert "Was größe heißt." in call(root, locale, "show", "größe")
     about = ("--type", "feedback", "--description", "Mag Tee 茶")

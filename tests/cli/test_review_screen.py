@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pace import sample
+from projects import Git, Patch
 from screens import Screen
 from stores import BeginStore
 
@@ -16,7 +17,6 @@ from mdmemory.memory import Memory
 from mdmemory.review import waiting
 from mdmemory.review.items import InboxItem, Kind, Side
 
-Git = Callable[..., str]
 LONG = "The parcels above 31.5 kg go with the freight carrier, 每个包裹都要称重, and " * 4
 NASTY = "red \x1b[31m text\x07, a bell, right \u202eto left, a hid\u200bden break \ud800"
 
@@ -37,9 +37,7 @@ def drawn(item: InboxItem, columns: int, lines: int = 24, **more: object) -> lis
 
 @pytest.mark.parametrize("columns", [20, 40, 79, 80, 120, 200])
 @pytest.mark.parametrize("lines", [8, 24])
-def test_no_line_is_wider_than_the_screen_and_the_keys_are_always_there(
-    columns: int, lines: int
-) -> None:
+def test_no_line_is_wider_than_the_screen_and_the_keys_are_there(columns: int, lines: int) -> None:
     shown = drawn(conflict(LONG * 9), columns, lines, said="Dropped. " * 20, can_undo=True)
     assert len(shown) <= lines
     assert max(map(text_width, shown)) < columns
@@ -81,7 +79,7 @@ def test_nothing_of_a_note_is_obeyed_by_the_terminal() -> None:
 
 
 @pytest.fixture
-def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: Patch) -> Memory:
     monkeypatch.chdir(repository)
     memory = begin_store(own_repo=True)
     facts = [
@@ -168,9 +166,7 @@ def test_whoever_leaves_keeps_what_was_answered_and_their_terminal(
     assert left(memory) == ["fact-4", "fact-3", "fact-2", "fact-1"]
 
 
-def test_of_keys_that_come_at_once_one_counts(
-    memory: Memory, screen: Callable[..., Screen]
-) -> None:
+def test_of_keys_pressed_at_once_one_counts(memory: Memory, screen: Callable[..., Screen]) -> None:
     shown = screen()
     shown.shows("Service 4")
     shown.press("dddd")
@@ -180,9 +176,7 @@ def test_of_keys_that_come_at_once_one_counts(
     assert len(left(memory)) == 3
 
 
-def test_a_terminal_without_a_cursor_gets_plain_text(
-    memory: Memory, screen: Callable[..., Screen]
-) -> None:
+def test_a_dumb_terminal_gets_plain_text(memory: Memory, screen: Callable[..., Screen]) -> None:
     shown = screen(TERM="dumb")
     shown.says("Service 4")
     shown.press("d")

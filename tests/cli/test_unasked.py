@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG, seldom
-from projects import Ask, Run, Say, script
+from projects import Ask, Git, Run, Say, script
 
 from mdmemory.cli import main
 from mdmemory.memory import Memory
 
-Git = Callable[..., str]
 MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
 TEA, FILE = "Remember that the kitchen has green tea.", "project-the-kitchen-has-green-tea.md"
 

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG, seldom
-from projects import Ask, Run, Say, script
+from projects import Ask, Git, Patch, Run, Say, script
 from stores import BeginStore
 
-Git = Callable[..., str]
 Editor = Callable[[str], Path]
 ADD = ("add", "tea", "--type", "feedback", "--description", "Drinks tea", "Green tea, no sugar.")
 
@@ -28,7 +27,7 @@ def notes() -> dict[Path, bytes]:
 
 
 @pytest.fixture
-def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Editor:
+def editor(monkeypatch: Patch, tmp_path: Path) -> Editor:
     """A person's editor that is this shell script, or for "" none that can be started; the folder
     that its copies are in."""
     monkeypatch.setattr("mdmemory.cli.notes.is_terminal", lambda: True)
@@ -134,7 +133,7 @@ def test_a_message_needs_no_quotes_to_be_explained(project: Path, say: Say) -> N
 
 
 def test_a_folder_that_is_not_there_or_was_removed_under_the_person_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail: Say
+    tmp_path: Path, monkeypatch: Patch, fail: Say
 ) -> None:
     assert "No such folder" in fail("init", str(tmp_path / "none"), "--remove")
     (tmp_path / "gone").mkdir()
@@ -145,9 +144,7 @@ def test_a_folder_that_is_not_there_or_was_removed_under_the_person_is_named(
     assert all("was removed" in each for each in said)
 
 
-def test_words_that_begin_with_a_dash_can_be_asked_for(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, say: Say
-) -> None:
+def test_words_with_a_dash_can_be_asked_for(repository: Path, monkeypatch: Patch, say: Say) -> None:
     monkeypatch.chdir(repository)
     say("init", "--shared")
     words = ("--type", "feedback", "--description", "Runs it with -tea", "--", "-v")
@@ -160,7 +157,7 @@ def test_words_that_begin_with_a_dash_can_be_asked_for(
 
 
 @pytest.fixture
-def begun(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def begun(begin_store: BeginStore, repository: Path, monkeypatch: Patch) -> Path:
     """A project with an empty store."""
     begin_store()
     monkeypatch.chdir(repository)
@@ -205,7 +202,7 @@ def test_opencodes_files_in_the_project_are_taken_out_after_a_move_and_not_made_
 
 
 def test_a_store_inside_a_project_that_has_one_elsewhere_says_how_its_notes_come_along(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, say: Say
+    repository: Path, monkeypatch: Patch, say: Say
 ) -> None:
     monkeypatch.chdir(repository)
     say("init")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from pace import seldom
-from projects import Run, Say
+from projects import Git, Patch, Run, Say
 
 from mdmemory.errors import GOING_ON
 from mdmemory.hosts.background import Log, Starter
@@ -115,7 +115,7 @@ def outside(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("put", seldom(WAYS, 4))
 def test_every_command_goes_on_without_state_and_says_so_once(
-    project: Path, outside: Path, put: Put, run: Run, monkeypatch: pytest.MonkeyPatch
+    project: Path, outside: Path, put: Put, run: Run, monkeypatch: Patch
 ) -> None:
     put(project, outside)
     before = seen(outside)
@@ -150,7 +150,7 @@ def test_the_bridge_goes_on_without_state(project: Path, outside: Path, put: Put
 
 
 def test_what_a_repository_brings_as_the_heads_of_notes_is_not_believed(
-    project: Path, git: Callable[..., str], say: Say
+    project: Path, git: Git, say: Say
 ) -> None:
     say("list")
     catalog = project / ".mdmemory/catalog"

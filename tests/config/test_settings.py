@@ -148,9 +148,7 @@ def test_a_bad_value_is_one_sentence_that_names_place_value_and_way_out(tmp_path
         refused(tmp_path, f"[index]\nmax_entries = {value}\n")
 
 
-def test_a_project_can_name_no_host_key_program_or_planner_even_of_another_version(
-    tmp_path: Path,
-) -> None:
+def test_a_project_can_name_no_host_key_program_or_planner_ever(tmp_path: Path) -> None:
     for line in (
         'base_url = "http://evil.example"', 'api_key = "k"', 'search.endpoint = "http://x"',
         'openai.model = "x"', 'hooks.command = "rm"', 'database.dsn = "x"', 'planner = "offline"',

@@ -3,12 +3,11 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from projects import Ask, Run, Say
+from projects import Ask, Git, Patch, Run, Say
 from rows import each
 
 from mdmemory.actions.configuring import set_for_person
@@ -104,13 +103,11 @@ def test_a_table_behind_what_init_wrote_about_the_project_counts(tmp_path: Path)
 
 
 @pytest.fixture(autouse=True)
-def standing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def standing(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_config_says_each_value_and_where_it_comes_from(
-    say: Say, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_config_says_each_value_and_its_origin(say: Say, ask: Ask, monkeypatch: Patch) -> None:
     monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "70")
     own = Path.home() / ".config/mdmemory/config.toml"
     wrote = f"Wrote openai.api_key to {own}.\n"
@@ -127,7 +124,7 @@ def test_config_says_each_value_and_where_it_comes_from(
 
 
 def test_config_lists_what_people_set_and_what_is_set_and_with_all_everything(
-    say: Say, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    say: Say, ask: Ask, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("MEMORY_INDEX_MAX_ENTRIES", "70")
     common = [row.name for row in TABLE if row.common]
@@ -148,9 +145,7 @@ def names(shown: str) -> list[str]:
     return re.findall(r"^([a-z_.]+) = ", shown, re.MULTILINE)
 
 
-def test_config_writes_what_a_person_alone_may_set_into_their_own_file(
-    say: Say, tmp_path: Path
-) -> None:
+def test_config_writes_what_is_a_persons_into_their_own_file(say: Say, tmp_path: Path) -> None:
     say("init", "--store", "notes")
     own, mine = Path.home() / ".config/mdmemory/config.toml", tmp_path / "mdmemory.toml"
     before = mine.read_text()
@@ -184,7 +179,7 @@ def test_config_writes_nothing_that_is_not_a_setting(run: Run) -> None:
 
 
 def test_config_in_a_store_of_its_own_is_a_commit_that_undo_takes_back(
-    say: Say, run: Run, repository: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    say: Say, run: Run, repository: Path, git: Git, monkeypatch: Patch
 ) -> None:
     monkeypatch.chdir(repository)
     say("init")

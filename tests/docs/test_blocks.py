@@ -1,7 +1,6 @@
 """What is read from a page, and when it counts as shown: a guide that is wrong must be found."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from blocks import Step, is_shown, normal, steps
 from demo_project import prepare, talk
 from json_shapes import SHOWN, fits
-from projects import Ask, Run
+from projects import Ask, Git, Patch, Run
 from scene import Scene
 
 from mdmemory import Memory
@@ -179,9 +178,7 @@ def of_sessions(ask: Ask, memory: Memory) -> Answers:
 
 
 @pytest.fixture
-def answers(
-    repository: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch, run: Run
-) -> Answers:
+def answers(repository: Path, git: Git, monkeypatch: Patch, run: Run) -> Answers:
     """The JSON of each command in one small project."""
     prepare(repository)
     talk(repository)

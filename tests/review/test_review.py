@@ -1,12 +1,11 @@
 """All that waits is one list, and each answer to it is one change that can be taken back."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pace import sample
-from projects import Ask, Say
+from projects import Ask, Git, Patch, Say
 from stores import BeginStore
 
 from mdmemory.capture import wishes
@@ -19,7 +18,6 @@ from mdmemory.review import answers, waiting
 from mdmemory.review.answers import Wording
 from mdmemory.review.items import KINDS, Action, InboxItem
 
-Git = Callable[..., str]
 DAY = "2026-06-01"
 FACT = PendingFact(
     "project", "", "docker-27", "The pipeline needs Docker 27", "Every runner needs Docker 27.",
@@ -99,7 +97,7 @@ def fill(memory: Memory) -> None:
 
 
 @pytest.fixture
-def memory(begin_store: BeginStore, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+def memory(begin_store: BeginStore, repository: Path, monkeypatch: Patch) -> Memory:
     monkeypatch.chdir(repository)
     return begin_store(own_repo=True)
 
@@ -153,9 +151,7 @@ ANSWERS = {
 PAIRS = [(kind, action) for kind, actions in ANSWERS.items() for action in actions.split()]
 
 
-def test_every_answer_is_one_commit_and_taking_it_back_restores_every_byte(
-    full: Memory, git: Git
-) -> None:
+def test_every_answer_is_a_commit_and_taking_it_back_is_exact(full: Memory, git: Git) -> None:
     memory = full.main
     for kind, action in sample(PAIRS, 2):
         item = of_kind(full, kind)
@@ -232,9 +228,7 @@ def test_later_and_an_answer_that_does_not_fit_change_nothing(full: Memory) -> N
     assert bytes_of(full.main) == before
 
 
-def test_lost_notes_are_put_back_or_their_loss_is_committed(
-    memory: Memory, git: Git, say: Say
-) -> None:
+def test_lost_notes_come_back_or_the_loss_is_committed(memory: Memory, git: Git, say: Say) -> None:
     for number in range(5):
         text = f"{'Billing Search Login Mail Backup'.split()[number]} is written in Go."
         memory.add(f"service-{number}", type="project", description=text, body=text)
@@ -327,9 +321,7 @@ def contradict(memory: Memory) -> tuple[Memory, InboxItem]:
     return layers, item
 
 
-def test_of_two_layers_that_contradict_one_goes_or_both_hold(
-    memory: Memory, empty_home: Path
-) -> None:
+def test_of_two_layers_that_contradict_one_goes_or_both_hold(memory: Memory) -> None:
     layers, item = contradict(memory)
     assert (item.kind, [side.layer for side in item.notes]) == ("conflict", ["project", "user"])
     done = answers.answer(layers, item, "this")
@@ -341,9 +333,8 @@ def test_of_two_layers_that_contradict_one_goes_or_both_hold(
 
 @pytest.mark.parametrize("own_repo", [True, False])
 def test_that_both_layers_hold_is_written_where_no_team_reads_it(
-    begin_store: BeginStore, repository: Path, empty_home: Path, own_repo: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    begin_store: BeginStore, repository: Path, own_repo: bool, monkeypatch: Patch
+) -> None:
     monkeypatch.chdir(repository)
     memory = begin_store(own_repo=own_repo)
     layers, item = contradict(memory)

@@ -199,9 +199,7 @@ def test_what_is_unproven_says_why_and_near_notes_are_shown_as_data(memory: Memo
     assert "project-proxy.md" not in [each["file"] for each in told]
 
 
-def test_what_was_replaced_is_told_with_the_way_back_and_what_was_not_with_its_reason(
-    memory: Memory,
-) -> None:
+def test_what_was_replaced_is_told_with_the_way_back_or_why_it_was_not(memory: Memory) -> None:
     text = "The queue listens on port 8080"
     old = memory.add("queue", type="project", description=text, body=text).file
     given: dict[str, object] = {"fact": "The queue listens on port 9090", "replaces": [old]}
