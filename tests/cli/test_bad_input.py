@@ -6,16 +6,22 @@ import json
 import os
 import shlex
 import shutil
+import sqlite3
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pace import seldom
 from projects import Ask, Git, Patch, Run, Say
 from rows import each
 
 from mdmemory.cli import main
 from mdmemory.errors import GOING_ON
+from mdmemory.hosts.background import Log, Starter
+from mdmemory.hosts.opencode.hooks import Hooks
+from mdmemory.memory import Memory
 
 ADD = ("add", "three", "--type", "feedback", "--description", "Another thing", "Body three.")
 EDIT = ("edit", "one", "--description", "Something else")
@@ -476,23 +482,13 @@ def delete(*files: str) -> str:
     return json.dumps({"ops": [{"op": "delete", "file": f, "reason": "r"} for f in files]})
 
 
+REWRITE = {"op": "rewrite", "file": "feedback-one.md", "body": "password: hunter2hunter2"}
 PLANS = (
-    ("", "unparsable"),
-    ("I would merge the first two.", "unparsable"),
-    ('{"ops": [', "unparsable"),
-    ('{"ops": []} {"ops": []}', "unparsable"),
-    ("[]", "schema"),
-    ('{"ops": [], "note": "x"}', "schema"),
-    ('{"ops": [{"op": "rename", "file": "feedback-one.md"}]}', "schema"),
-    ('{"ops": [], "ops": []}', "duplicate_key"),
-    (delete("../x.md"), "bad_name"),
-    (delete("MEMORY.md"), "bad_name"),
+    ("I would merge the first two.", "unparsable"), ("[]", "schema"),
     (delete("x.md"), "unknown_file"),
+    ('{"ops": [], "ops": []}', "duplicate_key"), (delete("MEMORY.md"), "bad_name"),
     (delete("feedback-one.md", "feedback-two.md"), "empties_store"),
-    ('{"ops": [{"op": "flag", "files": ["feedback-one.md", "feedback-one.md"], "reason": "r"}]}',
-     "overlap"),
-    ('{"ops": [{"op": "rewrite", "file": "feedback-one.md", "body": "password: hunter2hunter2"}]}',
-     "secret"),
+    (json.dumps({"ops": [REWRITE]}), "secret"),
 )  # fmt: skip
 
 
@@ -540,3 +536,115 @@ def test_a_folder_or_an_idle_pipe_is_no_input(
     make("input")
     said = refused(*words.split(), "input")
     assert "out of the store" not in said, "a step that fits a note, not this file"
+
+
+# --- whatever lies in the place of our own state -------------------------------------------------
+
+STATE = ".mdmemory/state.db"
+READING = (("list",), ("search", "one"), ("status",), ("log",), ("review",))
+WRITING = (
+    ("compact", "--if-due"), ("compact",), EXTRACT, ADD, EDIT, ("forget", "two"), ("undo",),
+    ("init",),
+)  # fmt: skip
+WAYS = (
+    "linked file", "link to nothing", "linked folder", "linked parts", "pipe", "folder", "foreign",
+    "file for folder", "tracked",
+)  # fmt: skip
+
+
+def database(path: Path) -> None:
+    with sqlite3.connect(path) as theirs:
+        theirs.execute("CREATE TABLE theirs (x)")
+    theirs.close()
+
+
+def put(way: str, root: Path, outside: Path) -> None:
+    """Something in the place of our state; `outside` is a folder beside the project."""
+    private, state = root / ".mdmemory", root / STATE
+    state.unlink(missing_ok=True)
+    match way:
+        case "linked file":
+            database(outside / "app.db")
+            state.symlink_to(outside / "app.db")
+        case "link to nothing":
+            state.symlink_to(outside / "fresh.db")
+        case "linked folder":
+            shutil.rmtree(private)
+            private.symlink_to(outside)
+        case "linked parts":
+            for name in ("state.db-wal", "search.db", ".gitignore", "bridge.log"):
+                (private / name).unlink(missing_ok=True)
+                (private / name).symlink_to(outside / name)
+            for name in ("outputs", "refused", "aside", "waiting"):
+                (private / name).symlink_to(outside)
+        case "pipe":
+            os.mkfifo(state)
+        case "folder":
+            state.mkdir()
+        case "file for folder":
+            shutil.rmtree(private)
+            private.write_text("mine", encoding="utf-8")
+        case "foreign" | "tracked":
+            database(state)
+    if way == "tracked":
+        (private / "catalog").write_text("planted", encoding="utf-8")
+        subprocess.run(["git", "add", "-f", ".mdmemory"], cwd=root, check=True)
+
+
+def bytes_in(outside: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in outside.iterdir()}
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    (tmp_path / "outside").mkdir()
+    return tmp_path / "outside"
+
+
+@pytest.mark.parametrize("way", seldom(WAYS, 4))
+def test_every_command_goes_on_without_state_and_says_so_once(
+    project: Path, outside: Path, way: str, run: Run, monkeypatch: Patch
+) -> None:
+    put(way, project, outside)
+    before = bytes_in(outside)
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    for words in (*READING, *WRITING):
+        code, out, err = run(*words, "--json")
+        assert (code, "error" in json.loads(out)) == (0, False), (words, err)
+        assert err.count(GOING_ON) <= 1
+        if words[0] in ("status", "compact", "extract"):
+            assert GOING_ON in err, words
+            assert any(f"`{step} " in err for step in ("rm", "mv", "git rm -r --cached"))
+    assert bytes_in(outside) == before
+    code, out, _ = run("doctor", "--json")
+    found = json.loads(out)["findings"]
+    assert (code, "state" in {each["check"] for each in found}) == (1, True)
+
+
+@pytest.mark.parametrize("way", seldom(WAYS, 4))
+def test_the_bridge_goes_on_without_state(project: Path, outside: Path, way: str) -> None:
+    put(way, project, outside)
+    before, log = bytes_in(outside), Log()
+    start = Starter(lambda: ["false"], project)
+    methods = Hooks(lambda: Memory.around(project, tell=log.say), start, log).methods()
+    part = {"type": "text", "text": "Remember that deploys go out on Tuesdays only."}
+    asked = {"session": "ses_1", "message": "msg_1", "parts": [part]}
+    assert "asks to remember" in methods["message"](asked)["parts"][0]
+    for method in ("system", "tool", "compacting"):
+        methods[method]({"session": "ses_1", "tool": "bash", "call": "c", "output": "x\n" * 900})
+    methods["message"](asked | {"message": "msg_2", "parts": [{"type": "text", "text": "hello"}]})
+    assert (project / "notes/memory/project-deploys-go-out-on-tuesdays.md").is_file()
+    assert bytes_in(outside) == before
+
+
+def test_what_a_repository_brings_as_the_heads_of_notes_is_not_believed(
+    project: Path, git: Git, say: Say
+) -> None:
+    say("list")
+    catalog = project / ".mdmemory/catalog"
+    assert b"One thing" in catalog.read_bytes()
+    git(project, "add", "-f", ".mdmemory")
+    stamp = catalog.stat().st_mtime_ns
+    (project / "notes/memory/feedback-one.md").write_text("Another text.\n", encoding="utf-8")
+    assert "Another text." in say("list")
+    assert catalog.stat().st_mtime_ns == stamp
