@@ -12,16 +12,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from bench.planner import stored
 from compact.realistic import store
 
 from mdmemory import protocol
 from mdmemory.compact.dialogue import Talk
 from mdmemory.compact.model_planner import ModelPlanner
 from mdmemory.compact.pass_history import LastLook, LookRecord, face
-from mdmemory.files import digest
 from mdmemory.llm.answer import Answer, Asking, Schema
-from mdmemory.note import editing, limits
-from mdmemory.note import note as notes_format
 from mdmemory.store.store import StoredNote
 
 TODAY = "2026-06-01"
@@ -43,15 +41,10 @@ class Counting:
 
 def notes_of(total: int) -> list[StoredNote]:
     """So many notes."""
-    found = []
-    for kind, name, description, body in store(total):
-        text = editing.compose(
-            name=name, type=kind, description=description, body=body,
-            metadata={"created": "2026-05-01", "updated": "2026-05-20"},
-        )  # fmt: skip
-        file = limits.file_name(kind, name)
-        found.append(StoredNote(file, digest(text.encode()), notes_format.parse(text, file)))
-    return found
+    dates = {"created": "2026-05-01", "updated": "2026-05-20"}
+    return [
+        stored(name, says, body, kind, metadata=dates) for kind, name, says, body in store(total)
+    ]
 
 
 def edited(note: StoredNote) -> StoredNote:

@@ -10,20 +10,21 @@ how many wrong ones, by kind and by language; `-v` names the rows that are judge
 
 import argparse
 import json
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.planner import stored
+
 from mdmemory.compact import dialogue
 from mdmemory.compact.dialogue import Readable
 from mdmemory.compact.guards import check
 from mdmemory.compact.plan import Merge, Plan, Rewrite
-from mdmemory.files import digest
-from mdmemory.note import editing, limits
-from mdmemory.note import note as notes_format
-from mdmemory.store.store import StoredNote
 
 Row = dict[str, Any]
 
@@ -48,7 +49,7 @@ def read(file: Path) -> list[Row]:
 
 def judge(row: Row) -> Judged:
     """What the guards say of one row."""
-    notes = [_stored(f"n{at}", **each) for at, each in enumerate(row["sources"])]
+    notes = [stored(f"n{at}", type="project", **each) for at, each in enumerate(row["sources"])]
     files = tuple(note.file for note in notes)
     description, body = row["result"]["description"], row["result"]["body"]
     text = description, body or description  # as a note has it that says no more
@@ -61,12 +62,6 @@ def judge(row: Row) -> Judged:
     reasons += [f"{code}: {why}" for code, why in verdict.refusals]
     shown = dialogue._show(op, {note.file: note for note in notes})
     return Judged(row, "; ".join(reasons), json.loads(shown))
-
-
-def _stored(name: str, description: str, body: str) -> StoredNote:
-    text = editing.compose(name=name, type="project", description=description, body=body)
-    file = limits.file_name("project", name)
-    return StoredNote(file, digest(text.encode()), notes_format.parse(text, file))
 
 
 def table(judged: Iterable[Judged]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 from mdmemory.compact.planner import Offline
 from mdmemory.files import digest
@@ -10,10 +11,15 @@ from mdmemory.note import note as notes_format
 from mdmemory.store.store import StoredNote
 
 
-def stored(name: str, description: str, body: str) -> StoredNote:
-    text = editing.compose(name=name, type="user", description=description, body=body)
-    file = limits.file_name("user", name)
+def parsed(file: str, text: str) -> StoredNote:
+    """A note as a store holds it, by the text of its file."""
     return StoredNote(file, digest(text.encode()), notes_format.parse(text, file))
+
+
+def stored(name: str, description: str, body: str, type: str = "user", **more: Any) -> StoredNote:
+    """The same of its parts, as mdmemory writes them."""
+    text = editing.compose(name=name, type=type, description=description, body=body, **more)
+    return parsed(limits.file_name(type, name), text)
 
 
 def planted(total: int) -> list[StoredNote]:

@@ -20,26 +20,19 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests")]
 
 from bench import many_notes  # noqa: E402
+from bench.speed.world import clean_environment, git  # noqa: E402
 
 PROMISE = 100.0  # ms
 TRIES = 9
 CHANGES = 40  # commits besides the first, each an edit of some note
 
 
-def made(folder: Path, size: int) -> tuple[Path, dict[str, str], str]:
-    """A project with so many notes and some history; its environment, and a note's file."""
-    project, home = folder / "project", folder / "home"
+def made(folder: Path, size: int, environment: dict[str, str]) -> tuple[Path, str]:
+    """A project with so many notes and some history, and a note's file."""
+    project = folder / "project"
     project.mkdir()
-    home.mkdir()
-    environment = {
-        "PATH": os.environ["PATH"], "HOME": str(home), "MDMEMORY_HOME": str(home / "mdmemory"),
-        "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
-    }  # fmt: skip
-    for words in (
-        ("init", "-q"), ("config", "user.name", "A"), ("config", "user.email", "a@example.com"),
-        ("commit", "-q", "--allow-empty", "-m", "first"),
-    ):  # fmt: skip
-        subprocess.run(["git", "-C", str(project), *words], check=True, env=environment)
+    git(project, "init", "-q")
+    git(project, "commit", "-q", "--allow-empty", "-m", "first")
     run(project, environment, "init")
     store = Path(json.loads(run(project, environment, "status", "--json"))["store"])
     files = many_notes.write_store(store, size)
@@ -48,7 +41,7 @@ def made(folder: Path, size: int) -> tuple[Path, dict[str, str], str]:
         file = files[number * 37 % len(files)]
         run(project, environment, "edit", file, f"Changed for the {number}th time.")
     run(project, environment, "search", "warm")
-    return project, environment, files[37]
+    return project, files[37]
 
 
 def run(project: Path, environment: dict[str, str], *words: str) -> str:
@@ -106,16 +99,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--notes", type=int, default=10_000)
     size = parser.parse_args().notes
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as at:
-        project, environment, file = made(Path(at), size)
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=memory) as at, clean_environment(Path(at) / "home") as env:
+        project, file = made(Path(at), size, env)
         words = [sys.executable, "-P", "-m", "mdmemory", "web", "--no-open", "--json"]
         with subprocess.Popen(
-            words, cwd=project, env=environment, text=True, stdout=subprocess.PIPE
+            words, cwd=project, env=env, text=True, stdout=subprocess.PIPE
         ) as server:
             try:
                 assert server.stdout is not None
                 browser = Browser(json.loads(server.stdout.readline())["address"])
-                return measured(browser, project, environment, file, size, server.pid)
+                return measured(browser, project, env, file, size, server.pid)
             finally:
                 server.terminate()
 

@@ -5,15 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bench.planner import parsed, stored
 
-from mdmemory.files import digest
-from mdmemory.note import editing, limits
-from mdmemory.note import note as notes_format
 from mdmemory.store.store import StoredNote
-
-
-def stored(file: str, text: str) -> StoredNote:
-    return StoredNote(file, digest(text.encode()), notes_format.parse(text, file))
 
 
 @pytest.fixture(scope="session")
@@ -23,15 +17,13 @@ def make() -> Callable[..., StoredNote]:
     def build(
         name: str, description: str = "", body: str = "", type: str = "user", **metadata: str
     ) -> StoredNote:
-        text = editing.compose(
-            name=name,
-            type=type,
-            description=description or f"About {name.replace('-', ' ')}",
-            body=body or f"What there is to know about {name.replace('-', ' ')}.",
-            kind=metadata.pop("kind", ""),
-            metadata=metadata,
+        said = name.replace("-", " ")
+        description, body = (
+            description or f"About {said}",
+            body or f"What there is to know about {said}.",
         )
-        return stored(limits.file_name(type, name), text)
+        kind = metadata.pop("kind", "")
+        return stored(name, description, body, type, kind=kind, metadata=metadata)
 
     return build
 
@@ -39,7 +31,7 @@ def make() -> Callable[..., StoredNote]:
 @pytest.fixture(scope="session")
 def from_text() -> Callable[[str, str], StoredNote]:
     """A stored note from a file name and its text."""
-    return stored
+    return parsed
 
 
 @pytest.fixture(scope="session")

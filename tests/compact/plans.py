@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench import planner
+
 from mdmemory.compact.guards import check
 from mdmemory.compact.plan import Op, parse
-from mdmemory.files import digest
-from mdmemory.note import editing
-from mdmemory.note import note as notes_format
 from mdmemory.store.store import StoredNote
 
 PLANS = Path(__file__).with_name("plans.jsonl")
@@ -42,11 +41,7 @@ def rows() -> list[Row]:
 def stored(note: Row) -> StoredNote:
     """A note of a row as a store holds it."""
     name = note["file"].removesuffix(".md").partition("-")[2]
-    text = editing.compose(
-        name=name, type=note["type"], description=note["description"], body=note["body"]
-    )
-    file = note["file"]
-    return StoredNote(file, digest(text.encode()), notes_format.parse(text, file))
+    return planner.stored(name, note["description"], note["body"], note["type"])
 
 
 def judged(row: Row) -> list[Judged]:
