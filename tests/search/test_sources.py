@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from rows import replace
-from search.conftest import NOW, note
+from search.conftest import NOW, note, write_settings
 
 from mdmemory import Memory
 from mdmemory.cli import main
@@ -35,18 +35,15 @@ def say(home: Path, session: str, folder: Path, *turns: str, title: str = "A tal
     with closing(sqlite3.connect(database(home))) as connection, connection:
         if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             connection.executescript((DATA / "opencode.sql").read_text("utf-8"))
-        row = (session, None, str(folder), title)
         query = "INSERT OR IGNORE INTO session VALUES (?, 'p', ?, 's', ?, ?, '1', 0, 1, NULL)"
-        connection.execute(query, row)
+        connection.execute(query, (session, None, str(folder), title))
         query = "SELECT count(*) FROM message WHERE session_id = ?"
         begun = connection.execute(query, (session,)).fetchone()[0]
         for n, text in enumerate(turns, begun):
-            role, time = ("user", "assistant")[n % 2], 20_600 * DAY + n
             message = f"msg_{session}_{n:03}"
-            about = json.dumps({"role": role, "time": {"created": time}})
-            connection.execute(
-                "INSERT INTO message VALUES (?, ?, 0, 0, ?)", (message, session, about)
-            )
+            about = {"role": ("user", "assistant")[n % 2], "time": {"created": 20_600 * DAY + n}}
+            row = (message, session, json.dumps(about))
+            connection.execute("INSERT INTO message VALUES (?, ?, 0, 0, ?)", row)
             part = json.dumps({"type": "text", "text": text})
             row = (f"prt_{message}", message, session, part)
             connection.execute("INSERT INTO part VALUES (?, ?, ?, 0, 0, ?)", row)
@@ -56,11 +53,12 @@ def hits(memory: Memory, query: str, source: str = "sessions") -> list[tuple[str
     return [(hit.file, hit.start_line) for hit in memory.search(query, source=source).hits]
 
 
-def choose(home: Path, **settings: object) -> None:
-    folder = home / ".config/mdmemory"
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-    (folder / "config.toml").write_text("\n".join(["[search]", *lines]), "utf-8")
+def write_lines(path: Path, *rows: object) -> None:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+
+
+def choose(home: Path, folders: object) -> None:
+    write_settings(home, f"search.folders = {json.dumps(folders)}")
 
 
 # --- sessions ----------------------------------------------------------------------------------
@@ -68,14 +66,12 @@ def choose(home: Path, **settings: object) -> None:
 
 def test_a_turn_is_found_with_its_session(opened: Opened, empty_home: Path) -> None:
     memory = opened({})
-    root = memory.project.root
-    say(empty_home, "ses_a", root, "Where do the herons nest?", "In the reeds.", "Thanks.",
-        title="On birds")  # fmt: skip
+    turns = ("Where do the herons nest?", "In the reeds.", "Thanks.")
+    say(empty_home, "ses_a", memory.project.root, *turns, title="On birds")
     (hit, *_) = memory.search("herons", source="sessions").hits
     assert (hit.file, hit.start_line, hit.source) == ("ses_a", 1, "sessions")
-    assert (hit.title, hit.date, hit.text) == (
-        "On birds", "2026-05-27", "user: Where do the herons nest?"
-    )  # fmt: skip
+    said = (hit.title, hit.date, hit.text)
+    assert said == ("On birds", "2026-05-27", "user: Where do the herons nest?")
     assert memory.search("herons").hits == (), "nobody asked for sessions"
 
 
@@ -83,9 +79,8 @@ def test_a_session_without_a_title_is_shown_by_its_first_words(
     opened: Opened, empty_home: Path
 ) -> None:
     memory = opened({})
-    root = memory.project.root
     said = f"The key {SECRET} opens the house of the herons, {'and ' * 40}more.\nAnd so on."
-    say(empty_home, "ses_a", root, said, title="")
+    say(empty_home, "ses_a", memory.project.root, said, title="")
     (hit, *_) = memory.search("herons", source="sessions").hits
     assert hit.title.startswith("The key [redacted")
     assert len(hit.title) <= 80
@@ -114,20 +109,16 @@ def test_only_sessions_of_this_project_are_read(
 def test_a_session_is_read_again_only_when_it_went_on(
     opened: Opened, empty_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mdmemory.search import feeders
-
     memory = opened({})
     root = memory.project.root
-    say(empty_home, "ses_a", root, "The herons nest.")
-    say(empty_home, "ses_b", root, "The storks nest.")
+    for session, bird in (("ses_a", "herons"), ("ses_b", "storks")):
+        say(empty_home, session, root, f"The {bird} nest.")
     read: list[str] = []
     before = feeders.opencode.read_transcripts
-
-    def counted(path: Path, names: list[str]) -> object:
-        read.extend(names)
-        return before(path, names)
-
-    monkeypatch.setattr(feeders.opencode, "read_transcripts", counted)
+    monkeypatch.setattr(
+        feeders.opencode, "read_transcripts",
+        lambda path, names: read.extend(names) or before(path, names),
+    )  # fmt: skip
     assert len(hits(memory, "nest")) == 2
     assert len(hits(memory, "nest")) == 2
     say(empty_home, "ses_b", root, "And where?", "The geese in the meadow.")
@@ -149,8 +140,7 @@ def test_private_text_and_secrets_stay_out_of_the_database(
     assert "[redacted:" in hit.title
     assert hits(memory, "okapi") == []
     whole = b"".join(path.read_bytes() for path in memory.project.private.glob("search.db*"))
-    assert SECRET.encode() not in whole
-    assert b"okapi" not in whole
+    assert not any(word in whole for word in (SECRET.encode(), b"okapi"))
 
 
 def test_sessions_of_claude_are_found(opened: Opened, empty_home: Path) -> None:
@@ -171,45 +161,42 @@ def test_sessions_of_codex_and_gemini_are_found_and_read_once(
     opened: Opened, empty_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = opened({})
-    sessions = [
-        empty_home / f".codex/sessions/2026/06/01/rollout-2026-06-01T10-00-00-{id}.jsonl"
-        for id in ("00000001-0000-4000-8000-000000000000", "00000002-0000-4000-8000-000000000000")
-    ]
-    sessions[0].parent.mkdir(parents=True)
-    for path, folder, said in (
-        (sessions[0], memory.project.root, "Herons drink green water."),
-        (sessions[1], empty_home / "other", "Herons belong to another project."),
-    ):
-        meta = {"type": "session_meta", "payload": {"id": path.stem[-36:], "cwd": str(folder)}}
-        turn = {"type": "event_msg", "timestamp": "2026-06-01T10:00:00Z",
-                "payload": {"type": "item_completed", "item": {
-                    "type": "UserMessage", "content": [{"type": "text", "text": said}],
-                }}}  # fmt: skip
-        path.write_text(f"{json.dumps(meta)}\n{json.dumps(turn)}\n", "utf-8")
+    ids = [f"0000000{at}-0000-4000-8000-000000000000" for at in (1, 2, 3)]
     chats = empty_home / ".gemini/tmp/app/chats"
-    chats.mkdir(parents=True)
+    sessions = empty_home / ".codex/sessions/2026/06/01"
+    for folder in (chats, sessions):
+        folder.mkdir(parents=True)
+    for id, folder, said in (
+        (ids[0], memory.project.root, "Herons drink green water."),
+        (ids[1], empty_home / "other", "Herons belong to another project."),
+    ):
+        item = {"type": "UserMessage", "content": [{"type": "text", "text": said}]}
+        write_lines(
+            sessions / f"rollout-2026-06-01T10-00-00-{id}.jsonl",
+            {"type": "session_meta", "payload": {"id": id, "cwd": str(folder)}},
+            {
+                "type": "event_msg",
+                "timestamp": "2026-06-01T10:00:00Z",
+                "payload": {"type": "item_completed", "item": item},
+            },
+        )
     (chats.parent / ".project_root").write_text(str(memory.project.root), "utf-8")
-    first = {"sessionId": "00000003-0000-4000-8000-000000000000", "projectHash": "0"}
-    turn = {"id": "m", "type": "user", "content": [{"text": "Herons are grey birds."}]}
     file = chats / "session-2026-06-01T10-00-00000003.jsonl"
-    file.write_text(f"{json.dumps(first)}\n{json.dumps(turn)}\n", "utf-8")
+    turn = {"id": "m", "type": "user", "content": [{"text": "Herons are grey birds."}]}
+    write_lines(file, {"sessionId": ids[2], "projectHash": "0"}, turn)
 
     def found() -> set[str]:
         return {hit.file for hit in memory.search("herons", source="sessions").hits}
 
-    assert found() == {sessions[0].stem[-36:], first["sessionId"]}
-    opened_files: list[object] = []
-    monkeypatch.setattr(
-        "mdmemory.transcripts.session_files.lines_of",
-        lambda path, *_: opened_files.append(path) or iter(()),
-    )
-    monkeypatch.setattr(
-        "mdmemory.transcripts.codex.read_start", lambda path, _: opened_files.append(path) or b""
-    )
-    assert found() == {sessions[0].stem[-36:], first["sessionId"]}
-    assert opened_files == [], "nothing changed, and nothing is read again"
+    assert found() == {ids[0], ids[2]}
+    again: list[object] = []
+    for name, nothing in (("session_files.lines_of", ()), ("codex.read_start", b"")):
+        read = lambda path, *_, nothing=nothing: again.append(path) or nothing  # noqa: E731
+        monkeypatch.setattr(f"mdmemory.transcripts.{name}", read)
+    assert found() == {ids[0], ids[2]}
+    assert again == [], "nothing changed, and nothing is read again"
     file.unlink()
-    assert found() == {sessions[0].stem[-36:]}
+    assert found() == {ids[0]}
 
 
 def test_a_database_that_is_damaged_leaves_the_rest(opened: Opened, empty_home: Path) -> None:
@@ -228,52 +215,48 @@ def test_a_database_that_is_damaged_leaves_the_rest(opened: Opened, empty_home: 
 @pytest.fixture
 def vault(tmp_path_factory: pytest.TempPathFactory, empty_home: Path) -> Path:
     folder = tmp_path_factory.mktemp("vault")
-    choose(empty_home, folders=[str(folder)])
+    choose(empty_home, [str(folder)])
     return folder
 
 
 def test_a_vault_is_searched_with_its_folders_and_not_written(
     opened: Opened, vault: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    (vault / "Birds/Water").mkdir(parents=True)
-    (vault / "Birds/Water/Herons.md").write_text("Some\n\n# On herons\n\nThey stand.\n", "utf-8")
     outside = tmp_path_factory.mktemp("outside")
-    (outside / "herons.md").write_text("herons outside", "utf-8")
     (vault / "link").symlink_to(outside)
     (vault / "link.md").symlink_to(outside / "herons.md")
-    for hidden in (".obsidian", ".trash", "node_modules"):
-        (vault / hidden).mkdir()
-        (vault / hidden / "herons.md").write_text("herons hidden", "utf-8")
-    (vault / "herons.txt").write_text("herons elsewhere", "utf-8")
+    deep = vault / "Birds/Water/Herons.md"
+    for path, text in (
+        (deep, "Some\n\n# On herons\n\nThey stand.\n"),
+        *((vault / f"{each}/herons.md", "herons") for each in (".obsidian", ".trash")),
+        *((vault / "node_modules/herons.md", "herons"), (vault / "herons.txt", "herons")),
+        (outside / "herons.md", "herons"),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
     (vault / "bytes.md").write_bytes(b"\xff\xfe herons \x00\xe9")
     os.mkfifo(vault / "pipe.md")
     before = sorted(vault.rglob("*"))
     memory = opened({})
     found = memory.search("herons", source="files").hits
-    assert [hit.file for hit in found] == [
-        str(vault / "Birds/Water/Herons.md"), str(vault / "bytes.md"),
-    ]  # fmt: skip
+    assert [hit.file for hit in found] == [str(deep), str(vault / "bytes.md")]
     assert (found[0].title, found[0].start_line, found[0].source) == ("On herons", 1, "files")
     assert sorted(vault.rglob("*")) == before
-    (vault / "Birds/Water/Herons.md").write_text("Only storks.\n", "utf-8")
+    deep.write_text("Only storks.\n", "utf-8")
     (vault / "bytes.md").unlink()
     assert memory.search("flamingos", source="files").hits == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("---\ntitle: On herons\ntags: [birds, water]\n---\n\n# Birds\n\nA heron.\n", "On herons"),
-        ("---\ntitle: *gone\n", "a"),
-        ("---\n\n# Birds\n\nA ruler, and a heron.\n", "Birds"),
-    ],
-)
-def test_a_file_is_called_as_its_frontmatter_says(
-    opened: Opened, vault: Path, text: str, title: str
-) -> None:
-    (vault / "a.md").write_text(f"{text}A heron.\n", "utf-8")
-    (hit,) = opened({}).search("heron", source="files").hits
-    assert hit.title == title
+def test_a_file_is_called_as_its_frontmatter_says(opened: Opened, vault: Path) -> None:
+    memory = opened({})
+    for name, text in (
+        ("On herons", "title: On herons\ntags: [birds, water]\n---\n\n# Birds\n\nA heron.\n"),
+        ("a", "title: *gone\n"),
+        ("Birds", "\n# Birds\n\nA ruler, and a heron.\n"),
+    ):
+        (vault / "a.md").write_text(f"---\n{text}A heron.\n", "utf-8")
+        (hit,) = memory.search("heron", source="files").hits
+        assert hit.title == name
 
 
 def test_lines_stay_where_they_are_without_what_is_private(opened: Opened, vault: Path) -> None:
@@ -308,7 +291,7 @@ def test_the_store_is_no_folder_of_files_and_one_that_is_gone_is_named(
 ) -> None:
     root = opened({"user-key.md": note("key", "Zebra", SECRET)}).project.root
     (root / "zebra.md").write_text("A zebra.\n", "utf-8")
-    choose(empty_home, folders=[str(root), str(root / "gone")])
+    choose(empty_home, [str(root), str(root / "gone")])
     found = Memory.open(root, clock=lambda: NOW).search("zebra", source="all")
     assert [hit.file for hit in found.hits] == [str(root / "zebra.md")]
     assert found.said == (f"{root / 'gone'} of search.folders is not there.",)
@@ -344,10 +327,9 @@ def test_places_of_any_source_come_by_rank_and_superseded_notes_last() -> None:
     low = [hit("memory", n, 0.4) for n in range(4)]
     old = replace(hit("memory", 9, 0.45), status="superseded")
     notes = Found("keyword", (hit("memory", 8, 0.6), *low, old))
-    found = merge_sources(
-        [notes, Found("keyword", tuple(hit("files", n, 0.9) for n in range(3)))], 7
-    )
-    assert [each.name for each in found.hits][:4] == ["files-0", "files-1", "files-2", "memory-8"]
+    files = Found("keyword", tuple(hit("files", n, 0.9) for n in range(3)))
+    names = [each.name for each in merge_sources([notes, files], 7).hits]
+    assert names[:4] == ["files-0", "files-1", "files-2", "memory-8"]
     assert merge_sources([notes], 9).hits[-1].status == "superseded"
 
 
@@ -373,15 +355,13 @@ def test_the_command_shows_the_session(
 
 def test_folders_are_absolute_or_there_is_a_sentence(opened: Opened, empty_home: Path) -> None:
     root = opened({}).project.root
-    for wrong in (["notes"], [3], 7, [""], "vault:other"):
-        choose(empty_home, folders=wrong)
-        if wrong == [""]:
-            assert Memory.open(root).project.settings.several("search.folders") == ()
-            continue
+    for wrong in (["notes"], [3], 7, "vault:other"):
+        choose(empty_home, wrong)
         with pytest.raises(BadSetting, match="a list of absolute folders"):
             Memory.open(root)
-    choose(empty_home, folders="~/a:/b")
-    settings = Memory.open(root).project.settings
-    assert settings.several("search.folders") == ("~/a", "/b")
+    for given, folders in (([""], ()), ("~/a:/b", ("~/a", "/b"))):
+        choose(empty_home, given)
+        settings = Memory.open(root).project.settings
+        assert settings.several("search.folders") == folders
     assert settings.shown("search.folders") == "~/a:/b"
     assert settings.shown("search.dsn") == "not set"
