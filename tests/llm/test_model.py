@@ -83,11 +83,17 @@ def test_a_key_alone_is_no_consent(server: FakeServer, tmp_path: Path) -> None:
 
 def test_a_project_cannot_choose_who_reads_its_notes(tmp_path: Path) -> None:
     for line in (
-        'planner = "openai"', '[openai]\nbase_url = "http://e.example"', '[extract]\nmodel = "x"',
-        '[opencode]\ncommand = "/tmp/evil"', "[llm]\ndaily_calls = 9", "[extract]\nenabled = true",
-    ):  # fmt: skip
+        *(
+            'planner = "openai"',
+            '[openai]\nbase_url = "http://e.example"',
+            '[extract]\nmodel = "x"',
+        ),
+        *('[opencode]\ncommand = "/tmp/evil"', "[llm]\ndaily_calls = 9", "extract.enabled = true"),
+        *('search.backend = "postgres"', 'search.embeddings = "openai"', 'search.folders = ["/"]'),
+        *('search.embedding_url = "http://x.example"', 'search.embedding_model = "m"'),
+    ):
         (tmp_path / "mdmemory.toml").write_text(line, encoding="utf-8")
-        with pytest.raises(BadSetting):
+        with pytest.raises(BadSetting, match="a project may not choose"):
             load_settings({}, project=tmp_path / "mdmemory.toml")
 
 

@@ -107,15 +107,6 @@ def test_a_key_alone_sends_nothing(chosen: Opened, server: FakeServer) -> None:
     assert (found.mode, server.script.embedded) == ("keyword", [])
 
 
-def test_a_project_cannot_choose_it(opened: Opened) -> None:
-    root = opened(NOTES).project.root
-    for line in ('embeddings = "openai"', 'embedding_url = "http://x.example"', 'folders = ["/"]',
-                 'embedding_key = "k"', 'embedding_model = "m"'):  # fmt: skip
-        (root / "mdmemory.toml").write_text(f"[search]\n{line}\n", "utf-8")
-        with pytest.raises(MdmemoryError, match="a project may not choose"):
-            Memory.open(root)
-
-
 def test_each_text_is_sent_once_and_what_changes_again(chosen: Opened, server: FakeServer) -> None:
     memory = chosen(NOTES)
     memory.search("x")

@@ -244,13 +244,6 @@ def test_a_server_that_goes_away_in_between_is_no_trace(
     assert "cannot be reached" in found.said[0]
 
 
-def test_a_project_may_choose_no_server(tmp_path: Path) -> None:
-    (tmp_path / "mdmemory.toml").write_text('[search]\nbackend = "postgres"\n', "utf-8")
-    (tmp_path / "notes/memory").mkdir(parents=True)
-    with pytest.raises(BadSetting):
-        Memory.open(tmp_path)
-
-
 def test_a_bad_dsn_is_not_repeated(tmp_path: Path, monkeypatch: Patch) -> None:
     choose(monkeypatch, "mysql://alice:hunter2@host")
     (tmp_path / "mdmemory.toml").write_text('store = "notes/memory"\n', "utf-8")
