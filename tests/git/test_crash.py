@@ -77,8 +77,8 @@ def reachable(root: Path) -> set[str]:
 
 
 def left_behind(root: Path) -> list[str]:
-    left = [*(root / "notes" / "memory").glob(".mdmemory-*"), *(root / ".git" / "mdmemory").glob("*")]
-    return [path.name for path in left]
+    store, room = root / "notes" / "memory", root / ".git" / "mdmemory"
+    return [path.name for path in (*store.glob(".mdmemory-*"), *room.glob("*"))]
 
 
 @dataclass
