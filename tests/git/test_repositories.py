@@ -363,9 +363,8 @@ def test_a_repository_without_a_commit_has_no_identity(tmp_path: Path) -> None:
     assert known(tmp_path) is None
 
 
-@pytest.mark.parametrize(
-    ("url", "place"),
-    [
+def test_every_way_to_reach_a_remote_names_one_place() -> None:
+    for url, place in [
         ("git@example.org:team/app.git", "example.org/team/app"),
         ("https://name:word@Example.org/team/app.git", "example.org/team/app"),
         ("ssh://git@example.org:2222/team/app", "example.org/team/app"),
@@ -374,7 +373,5 @@ def test_a_repository_without_a_commit_has_no_identity(tmp_path: Path) -> None:
         ("/srv/git/app.git", "/srv/git/app.git"),
         ("../app", "../app"),
         ("file:///srv/git/app.git", "/srv/git/app.git"),
-    ],
-)
-def test_every_way_to_reach_a_remote_names_one_place(url: str, place: str) -> None:
-    assert repositories.parse_remote(url) == place
+    ]:
+        assert repositories.parse_remote(url) == place

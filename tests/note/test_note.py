@@ -234,9 +234,8 @@ def test_the_stem_loses_only_a_known_type() -> None:
     assert {file: parse("", file).head.name for file in names} == names
 
 
-@pytest.mark.parametrize(
-    ("head", "problem"),
-    [
+def test_odd_heads_are_tolerated_with_one_clear_problem() -> None:
+    for head, problem in [
         ("d\ntype: user", "no `metadata` block"),
         ("d\ntype: user\nmetadata: words", "not a block"),
         ("d\ntype: user\nmetadata:\n- a", "not a block"),
@@ -244,13 +243,11 @@ def test_the_stem_loses_only_a_known_type() -> None:
         ("d\nmetadata:\n  type: user\n  kind: [a]", "`kind` is not"),
         (f"{'d' * 221}\nmetadata:\n  type: user", "221 characters"),
         ("d\nmetadata:\n  type: user\n  type: user", "stands twice"),
-    ],
-)
-def test_odd_heads_are_tolerated_with_one_clear_problem(head: str, problem: str) -> None:
-    read = parse(f"---\nname: n\ndescription: {head}\n---\n\nbody\n", "x.md").head
-    assert (read.name, read.description[0], read.type, read.reinforced) == ("n", "d", "user", 0)
-    (said,) = read.problems
-    assert problem in said
+    ]:
+        read = parse(f"---\nname: n\ndescription: {head}\n---\n\nbody\n", "x.md").head
+        assert (read.name, read.description[0], read.type, read.reinforced) == ("n", "d", "user", 0)
+        (said,) = read.problems
+        assert problem in said
 
 
 def test_metadata_counts_before_the_same_key_at_the_top_and_what_is_unknown_is_kept() -> None:
@@ -368,9 +365,8 @@ WHO = "     # who I am\r\n"
 MOOD = ["    x-mood: >\r\n", "      good\r\n", "\r\n", "      # so far\r\n"]
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "old", "new"),
-    [
+def test_a_hand_edited_note_changes_only_where_it_must() -> None:
+    for key, value, old, new in [
         ("description", "new", ["description: C# is #1\r\n"], ["description: new\r\n"]),
         ("description", "F# #2", ["description: C# is #1\r\n"], ['description: "F# #2"\r\n']),
         ("name", "other", ["name:   'prefers-pnpm'\r\n"], ["name:   other\r\n"]),
@@ -383,14 +379,10 @@ MOOD = ["    x-mood: >\r\n", "      good\r\n", "\r\n", "      # so far\r\n"]
         ("tags", None, ["tags:\r\n", "- js\r\n", '- "node"\r\n'], []),
         ("absent", None, [], []),
         ("metadata.created", "2026-06-01", [], []),
-    ],
-)
-def test_a_hand_edited_note_changes_only_where_it_must(
-    key: str, value: str | None, old: list[str], new: list[str]
-) -> None:
-    edited = edit(parse(BY_HAND, "x.md"), set={key: value})
-    assert changed_lines(BY_HAND, edited.text) == (old, new)
-    assert edited.body == parse(BY_HAND, "x.md").body
+    ]:
+        edited = edit(parse(BY_HAND, "x.md"), set={key: value})
+        assert changed_lines(BY_HAND, edited.text) == (old, new)
+        assert edited.body == parse(BY_HAND, "x.md").body
 
 
 def test_several_keys_and_the_body_change_at_once() -> None:

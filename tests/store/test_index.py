@@ -76,9 +76,8 @@ def test_sections_stand_in_their_order_and_notes_by_name() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("fields", "text"),
-    [
+def test_a_line_says_title_and_fact_or_the_fact_alone() -> None:
+    for fields, text in [
         ({"title": "My *own* title"}, r"[My \*own\* title](feedback-x.md) — a hook"),
         ({"name": "prefers-pnpm"}, "[a hook](feedback-x.md)"),
         ({"title": "\u202e\n"}, "[a hook](feedback-x.md)"),
@@ -86,10 +85,8 @@ def test_sections_stand_in_their_order_and_notes_by_name() -> None:
         # what says nothing shows its name as it is
         ({"name": "<b>-ß", "description": ""}, "[&lt;b>-ß](feedback-x.md)"),
         ({"name": "\u202e", "description": "\n"}, "[feedback-x](feedback-x.md)"),
-    ],
-)
-def test_a_line_says_title_and_fact_or_the_fact_alone(fields: dict[str, str], text: str) -> None:
-    assert note_line(head("feedback-x.md", **fields)) == f"- {text}"
+    ]:
+        assert note_line(head("feedback-x.md", **fields)) == f"- {text}"
 
 
 @pytest.mark.parametrize(
@@ -116,9 +113,8 @@ def test_a_hook_is_one_line_of_harmless_text(written: str, shown: str) -> None:
     assert note_line(head("feedback-x.md", written, title="X")) == f"- [X](feedback-x.md){shown}"
 
 
-@pytest.mark.parametrize(
-    ("file", "target"),
-    [
+def test_a_target_is_encoded_only_where_it_must_be() -> None:
+    for file, target in [
         ("用户.md", "用户.md"),
         ("a b.md", "a%20b.md"),
         ("a)(b.md", "a%29%28b.md"),
@@ -127,10 +123,8 @@ def test_a_hook_is_one_line_of_harmless_text(written: str, shown: str) -> None:
         ("100%.md", "100%25.md"),
         ("a`<b>\\.md", "a%60%3Cb%3E%5C.md"),
         ("a\n\u202e\u2028.md", "a%0A%E2%80%AE%E2%80%A8.md"),
-    ],
-)
-def test_a_target_is_encoded_only_where_it_must_be(file: str, target: str) -> None:
-    assert note_line(head(file, type="user")).endswith(f"]({target})")
+    ]:
+        assert note_line(head(file, type="user")).endswith(f"]({target})")
 
 
 NASTY = st.lists(
@@ -211,22 +205,19 @@ CONFLICTS_ARE = "2 conflicts need a person (⚠): _CONFLICTS.md."
 HELD = "1 note held back: `mdmemory doctor`."
 
 
-@pytest.mark.parametrize(
-    ("notes", "held", "conflicts", "said"),
-    [
+def test_the_last_line_says_what_applies() -> None:
+    for notes, held, conflicts, said in [
         (3, 0, 0, f"> 2 of 3 notes; the other: {OTHERS_ARE}"),
         (4, 0, 0, f"> 2 of 4 notes; the others: {OTHERS_ARE}"),
         (2, 0, 1, "> 1 conflict needs a person (⚠): _CONFLICTS.md."),
         (1, 2, 2, f"> {CONFLICTS_ARE} 2 notes held back: `mdmemory doctor`."),
         (4, 1, 2, f"> 2 of 4 notes; the others: {OTHERS_ARE} {CONFLICTS_ARE} {HELD}"),
         (0, 1, 0, f"> {HELD}"),
-    ],
-)
-def test_the_last_line_says_what_applies(notes: int, held: int, conflicts: int, said: str) -> None:
-    store = [*many(notes), *many(held, "user")]
-    hidden = [note.file for note in store[notes:]]
-    found = build(store, held=hidden, conflicts=conflicts, max_entries=2)
-    assert found.memory.endswith(f"\n\n{said}\n")
+    ]:
+        store = [*many(notes), *many(held, "user")]
+        hidden = [note.file for note in store[notes:]]
+        found = build(store, held=hidden, conflicts=conflicts, max_entries=2)
+        assert found.memory.endswith(f"\n\n{said}\n")
 
 
 def test_both_notes_of_an_open_conflict_are_marked_on_their_lines() -> None:

@@ -57,19 +57,22 @@ def test_a_fresh_note_weighs_type_times_source_times_importance(
     assert strength(head(created=day(0), **fields)) == initial
 
 
-@pytest.mark.parametrize(
-    ("reinforced", "expected"),
-    # 2 ** (-45 / h) for h = 45, 52.94, 62.28, 73.27, 86.21, 101.42, 119.32 days
-    [(0, 0.5), (1, 0.554785), (2, 0.606046), (3, 0.653326), (6, 0.769957), (7, 0.769957)],
-)
-def test_each_reinforcement_slows_forgetting_up_to_six(reinforced: int, expected: float) -> None:
-    assert aged(45, step=9, reinforced=reinforced) == expected
+def test_each_reinforcement_slows_forgetting_up_to_six() -> None:
+    for reinforced, expected in [
+        (0, 0.5),
+        (1, 0.554785),
+        (2, 0.606046),
+        (3, 0.653326),
+        (6, 0.769957),
+        (7, 0.769957),
+    ]:
+        assert aged(45, step=9, reinforced=reinforced) == expected
 
 
-@pytest.mark.parametrize(("idle", "count"), [(14, 14), (28, 17.5), (366, 14 + 352 / 4)])
-def test_idle_days_count_in_full_for_two_weeks_and_then_a_quarter(idle: int, count: float) -> None:
-    note, now = head(created=day(0)), head("now.md", created=day(idle))
-    assert strength(note, now) == round(2 ** (-count / 45), 6)
+def test_idle_days_count_in_full_for_two_weeks_and_then_a_quarter() -> None:
+    for idle, count in [(14, 14), (28, 17.5), (366, 14 + 352 / 4)]:
+        note, now = head(created=day(0)), head("now.md", created=day(idle))
+        assert strength(note, now) == round(2 ** (-count / 45), 6)
 
 
 def test_only_the_pauses_in_a_notes_own_life_count() -> None:
@@ -99,12 +102,18 @@ def test_a_date_far_in_the_future_ages_nobody() -> None:
     assert after["slip.md"] == 1.0
 
 
-@pytest.mark.parametrize(
-    "text", ["", "soon", "2026-02-30", "20260101", "2026-W01-1", "2026-1-1", "2026-01-01T10:00"]
-)
-def test_what_is_no_date_is_no_date(text: str) -> None:
-    assert strength(head(created=text), head("now.md", created=day(300))) == 1.0
-    assert strength(head(created=day(0), updated=text), head("now.md", created=day(14))) < 1.0
+def test_what_is_no_date_is_no_date() -> None:
+    for text in [
+        "",
+        "soon",
+        "2026-02-30",
+        "20260101",
+        "2026-W01-1",
+        "2026-1-1",
+        "2026-01-01T10:00",
+    ]:
+        assert strength(head(created=text), head("now.md", created=day(300))) == 1.0
+        assert strength(head(created=day(0), updated=text), head("now.md", created=day(14))) < 1.0
 
 
 def test_the_places_are_those_of_28() -> None:

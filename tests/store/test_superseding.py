@@ -91,17 +91,14 @@ def test_a_chain_follows_a_file_an_alias_and_a_name_taken_over() -> None:
         assert Chains([note("old", by), now]).last(note("old", by)) == now
 
 
-@pytest.mark.parametrize(
-    ("notes", "why"),
-    [
+def test_a_mark_that_leads_nowhere_is_told() -> None:
+    for notes, why in [
         ([note("one", "two"), note("two", "nobody")], ["missing", "missing"]),
         ([note("one", "two"), note("two", "one")], ["circle", "circle"]),
         ([note("one", "one")], ["circle"]),
-    ],
-)
-def test_a_mark_that_leads_nowhere_is_told(notes: list[StoredNote], why: list[str]) -> None:
-    assert [each.why for each in Chains(notes).broken_marks()] == why
-    assert orphan_notes(notes) == notes
+    ]:
+        assert [each.why for each in Chains(notes).broken_marks()] == why
+        assert orphan_notes(notes) == notes
 
 
 def test_names_of_now_tell_that_every_mark_leads_to_a_note_in_force() -> None:
