@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from stores import BeginStore
 
 from mdmemory import Memory
-from mdmemory.capture.imports import run
 from mdmemory.capture.imports.markdown import MAX_WHOLE, Block, day, split_blocks
 from mdmemory.capture.imports.okf import concept_text, note_text
-from mdmemory.capture.imports.run import read
+from mdmemory.capture.imports.run import BadImport, read
 from mdmemory.cli import main
 from mdmemory.note.note import parse
 
@@ -104,41 +103,9 @@ def test_what_holds_no_memory_is_refused(tmp_path: Path, name: str, data: bytes 
     if data is not None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)
-    with pytest.raises(run.BadImport) as refused:
+    with pytest.raises(BadImport) as refused:
         read(path.parent if name.startswith("empty") else path)
     assert refused.value.hint
-
-
-# a file, its text, the facts of it, and what none of them says
-MARKS_OF_OTHERS = [
-    ("a.md", "- [ ] call them\n- [-] no more\n\nWe ship on Fridays.\n", ["We ship on Fridays."]),
-    ("a.md", "> they said\n\nWe ship on Fridays.\n", ["We ship on Fridays."]),
-    ("a.md", "title:: x\ntags:: y\n\n- We ship on Fridays\n- LATER ask\n- {{embed x}}\n",
-     ["We ship on Fridays"]),
-    ("a.md", "---\ntitle: \"{{title}}\"\n---\n## Present\n", []),
-    ("a.md", "# Left to do\n- Refunds\n- Use `{{ x }}` in charts of Helm\n",
-     ["Left to do: Refunds", "Use `{{ x }}` in charts of Helm"]),
-    ("a.md", "One line\nand another.\n---\n\n- Tabs are wide in Go files\n",
-     ["One line\nand another.", "Tabs are wide in Go files"]),
-    ("a.md", "[2026-03-01] - We ship on Fridays", ["[2026-03-01] - We ship on Fridays"]),
-    ("a.txt", "[[page]] says how we ship", ["[[page]] says how we ship"]),
-    ("a.md", "---\npermalink: a/b\n---\n\n---\ndescription: We ship\n---\n\nOn Fridays.\n",
-     ["On Fridays."]),
-    ("a.json", '[{"role": "user", "content": "Remember that we ship on Fridays."},'
-     ' {"role": "assistant", "content": "I always ship with care."}]', ["we ship on Fridays"]),
-    ("a.json", '[{"author": {"role": "tool"}, "content": {"parts": ["It is done now."]}}]', []),
-    ("a.json", '[{"memory": "Ships on Fridays", "role": "assistant"}]', ["Ships on Fridays"]),
-]  # fmt: skip
-
-
-def test_marks_of_other_programs_and_words_of_others_are_no_facts(tmp_path: Path) -> None:
-    def check(name: str, text: str, facts: list[str]) -> None:
-        found = read(put(tmp_path, name, text))
-        assert [fact.text.rstrip(".") for fact in found if not fact.reason] == [
-            fact.rstrip(".") for fact in facts
-        ]
-
-    rows.each(MARKS_OF_OTHERS, check)
 
 
 # A file as another program wrote it, and what comes of it: the descriptions of its facts, then
@@ -168,6 +135,16 @@ OF_OTHER_PROGRAMS = [
     ("> [!NOTE]\n> The staging till is till-2.\n", ["The staging till is till-2."]),
     ("> [!quote] Petra\n> Bread is life.\n\nFlour is rye.\n", ["-no_fact", "Flour is rye."]),
     ("> Bread is life.\n\nFlour is rye.\n", ["-no_fact", "Flour is rye."]),
+    ("- [ ] call\n- [-] no\n\nFlour is rye.\n", ["-task", "-task", "Flour is rye."]),
+    ("title:: x\ntags:: y\n\n- Flour is rye\n- LATER ask\n- {{embed x}}\n",
+     ["-no_fact", "Flour is rye", "-task", "-no_fact"]),
+    ('---\ntitle: "{{title}}"\n---\n## Present\n', ["-no_fact"]),
+    ("# Left to do\n- Refunds\n- Use `{{ x }}` in Helm\n",
+     ["Left to do: Refunds", "Use `{{ x }}` in Helm"]),
+    ("One line\nand more.\n---\n\n- Tabs are wide\n", ["One line\nand more.", "Tabs are wide"]),
+    ("[2026-03-01] - We ship on Fridays", ["[2026-03-01] - We ship on Fridays"]),
+    ("[[page]] says how we ship", ["[[page]] says how we ship"]),
+    ("---\npermalink: a\n---\n\n---\ndescription: b\n---\n\nOn Fridays.\n", ["On Fridays."]),
     ("# Sourdough\n#bread/notes\n\nIt is fed with rye.\n", ["-no_fact", "It is fed with rye."]),
     ("Notes\n\n• The guest VLAN is 40\n• The camera VLAN is 41\n‣ C# is #1\n",
      ["Notes", "The guest VLAN is 40", "The camera VLAN is 41", "C# is #1"]),
@@ -219,6 +196,10 @@ JSON_OF_OTHERS = [
     (f'{{"type": "entity", "name": "Till", "observations": ["{TILL}"]}}\nbroken line\n', [TILL]),
     ([{"memory": "Die Kasse 🥐 läuft"}], ["Die Kasse 🥐 läuft"]),
     ([{"memory": TILL, "state": "deleted"}], []),
+    ([{"role": "user", "content": f"Remember that {TILL}."},
+      {"role": "assistant", "content": "I always ship with care."}], [TILL]),
+    ([{"author": {"role": "tool"}, "content": {"parts": ["It is done now."]}}], []),
+    ([{"memory": TILL, "role": "assistant"}], [TILL]),
 ]  # fmt: skip
 
 
@@ -421,22 +402,19 @@ def test_what_became_no_note_is_told_and_kept_for_its_owner(
 def test_every_text_of_any_json_is_handed_on(tmp_path: Path, value: object) -> None:
     if not isinstance(value, list | dict):
         value = [value]
-    path = tmp_path / "some.json"
-    path.write_text(json.dumps(value), "utf-8")
     try:
-        read = " ".join(fact.text for fact in run.read(path))
-    except run.BadImport:
-        read = ""
-    assert words(" ".join(_texts(value))) <= words(read)
+        found = " ".join(fact.text for fact in read(put(tmp_path, "some.json", json.dumps(value))))
+    except BadImport:
+        found = ""
+    assert words(" ".join(_texts(value))) <= words(found)
 
 
 def test_of_a_folder_installed_packages_links_and_pipes_are_passed_over(tmp_path: Path) -> None:
     for name in ("node_modules/pkg/README.md", ".git/a.md", "notes/deep/a.md"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("We deploy on Tuesdays.", "utf-8")
+        put(tmp_path, name, "We deploy on Tuesdays.")
     (tmp_path / "link.md").symlink_to(tmp_path / "notes/deep/a.md")
     os.mkfifo(tmp_path / "pipe.md")
-    assert [fact.origin for fact in run.read(tmp_path)] == ["notes/deep/a.md"]
+    assert [fact.origin for fact in read(tmp_path)] == ["notes/deep/a.md"]
 
 
 # --- blocks of markdown ---------------------------------------------------------------------------
@@ -483,9 +461,12 @@ def test_an_item_keeps_what_is_nested_in_it_and_steps_and_paragraphs_are_facts_t
     rows.each(BLOCKS, are_facts)
 
 
-def test_a_short_line_above_a_list_is_its_heading() -> None:
+def test_a_short_line_above_a_list_is_its_heading_and_a_short_text_without_one_is_a_fact() -> None:
     (item,) = split_blocks("# About me\n\nThings I like:\n\n- tea\n")
     assert item == Block("tea", 5, ("About me", "Things I like"))
+    text = "We deploy on Tuesdays.\n\nWhy: on-call is complete."
+    assert facts(text) == [text]
+    assert len(facts(text + "\n\n" + "x " * MAX_WHOLE)) == 3
 
 
 def test_what_is_no_fact_is_handed_on_with_the_reason() -> None:
@@ -501,12 +482,6 @@ def test_what_is_no_fact_is_handed_on_with_the_reason() -> None:
         fact, other = split_blocks(f"- a{text}")
         assert (fact.text, fact.reason, other.reason) == ("a", "", reason)
         assert other.text in text
-
-
-def test_a_short_text_without_a_list_is_one_fact() -> None:
-    text = "We deploy on Tuesdays.\n\nWhy: on-call is complete."
-    assert facts(text) == [text]
-    assert len(facts(text + "\n\n" + "x " * MAX_WHOLE)) == 3
 
 
 # --- a folder of Open Knowledge Format, and back: the same bytes, and every key of others ---------

@@ -336,9 +336,6 @@ def test_the_log_forgets_after_ninety_days_and_five_thousand_rows(tmp_path: Path
         assert (found[0].preview, found[-1].preview) == (str(KEPT_ROWS + 9), "10")
 
 
-# --- the real client ---------------------------------------------------------------------------
-
-
 # --- what the user asked to remember in turns that no hook heard is stored once, as they said it --
 
 

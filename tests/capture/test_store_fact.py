@@ -80,9 +80,6 @@ def lamp(memory: Memory, number: int) -> str:
     return add(memory, f"lamp-{number}", f"Lamp {number} in the hall is red")
 
 
-# --- a new fact ----------------------------------------------------------------------------------
-
-
 def test_a_fact_the_user_said_is_one_commit_with_session_and_turn(memory: Memory, git: Git) -> None:
     why, quote = "she knows the parser", "reviews go to Priya"
     call = FactCall("Reviews go to Priya", "feedback", title="Who reviews", why=why, quote=quote)
@@ -134,9 +131,6 @@ def test_near_notes_are_told_with_their_text_unless_the_call_names_them(memory: 
     assert done.near[0].text == FREIGHT
     call = FactCall(COURIER, quote="parcels", keeps=(old.file, done.name))
     assert memory.store(call, said(COURIER)).near == ()
-
-
-# --- what is refused -----------------------------------------------------------------------------
 
 
 def test_a_secret_is_never_kept_and_private_words_are_cut(memory: Memory) -> None:
