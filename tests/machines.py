@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mdmemory import Memory
+from mdmemory.actions.sync import Synced
 
 Git = Callable[..., str]
 Machine = Callable[[str], Memory]
@@ -81,6 +82,15 @@ def check_same(one: Memory, two: Memory, git: Git) -> None:
         assert memory.git_state() == "ready"
         assert memory.index(check=True).changed == ()
     assert len({git(memory.project.store, "rev-parse", "HEAD") for memory in (one, two)}) == 1
+
+
+def come_together(one: Memory, two: Memory, git: Git) -> Synced:
+    """Each syncs until both hold the same; what the second one's sync did."""
+    one.sync()
+    done = two.sync()
+    one.sync()
+    check_same(one, two, git)
+    return done
 
 
 @pytest.fixture

@@ -142,9 +142,8 @@ def test_json_of_others_is_told_by_its_lines(tmp_path: Path) -> None:
     assert {(check, line) for check, _, line, _ in found} == checks
     mem0 = {"results": [{"id": "a", "memory": TEA}, {"id": "b", "memory": f"{TEA}."}]}
     (tmp_path / "mem0.json").write_text(json.dumps(mem0, indent=2))
-    assert {row[:3] for row in told(tmp_path / "mem0.json", tmp_path)} == {
-        ("duplicates", "mem0.json", 9)
-    }
+    wanted = {("duplicates", "mem0.json", 9)}
+    assert {row[:3] for row in told(tmp_path / "mem0.json", tmp_path)} == wanted
 
 
 def test_a_secret_in_two_notes_that_contradict_is_not_printed(tmp_path: Path) -> None:

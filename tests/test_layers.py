@@ -66,9 +66,8 @@ def test_a_named_store_is_used_alone(both: Path, say: Say) -> None:
 
 
 def test_lists_show_both_and_the_names_lead_back(both: Path, say: Say, ask: Ask) -> None:
-    assert [line.split("  ")[0] for line in say("list").splitlines()[:3]] == [
-        "feedback-tabs.md", "me/feedback-tabs.md", "user-tea.md",
-    ]  # fmt: skip
+    expected = ["feedback-tabs.md", "me/feedback-tabs.md", "user-tea.md"]
+    assert [line.split("  ")[0] for line in say("list").splitlines()[:3]] == expected
     assert "Use width 8" in say("show", "tabs")
     assert "Use width 4" in say("show", "me/tabs")
     assert ask("show", "tea")["layer"] == "user"
@@ -118,9 +117,8 @@ def test_a_contradiction_between_layers_is_shown_on_both_and_the_projects_goes_f
     both: Path, say: Say, ask: Ask
 ) -> None:
     hits = ask("search", "use", "go")["hits"]
-    assert [(hit["layer"], hit["status"]) for hit in hits] == [
-        ("project", "in conflict"), ("user", "in conflict"),
-    ]  # fmt: skip
+    expected = [("project", "in conflict"), ("user", "in conflict")]
+    assert [(hit["layer"], hit["status"]) for hit in hits] == expected
     (row,) = ask("review")
     assert (row["layer"], row["kind"]) == ("both", "conflict")
     sides = [(side["layer"], side["file"]) for side in row["notes"]]
@@ -149,16 +147,14 @@ def test_undo_takes_the_newest_change_of_either_layer(both: Path, say: Say, ask:
 def test_a_link_to_a_note_of_the_other_layer_is_not_dead(both: Path, say: Say, ask: Ask) -> None:
     add(say, "links", "project", "See [[tea]] and [[nowhere]]")
     findings = ask("doctor")["findings"]
-    assert [row["message"] for row in findings if row["check"] == "links"] == [
-        "It links to [[nowhere]], and there is no such note: add it, or unlink it."
-    ]
+    expected = ["It links to [[nowhere]], and there is no such note: add it, or unlink it."]
+    assert [row["message"] for row in findings if row["check"] == "links"] == expected
 
 
 def test_status_index_and_export_cover_both(both: Path, say: Say, ask: Ask) -> None:
     status = ask("status")
-    assert [(row["layer"], row["notes"]) for row in status["layers"]] == [
-        ("project", 1), ("user", 2),
-    ]  # fmt: skip
+    expected = [("project", 1), ("user", 2)]
+    assert [(row["layer"], row["notes"]) for row in status["layers"]] == expected
     assert status["store"] == str(both / "project")
     assert f"your own    {both / 'me'}" in say("status")
     assert str(both / "me/MEMORY.md") in say("index")
@@ -203,9 +199,8 @@ def test_layers_in_python(both: Path) -> None:
     assert layers.add("cup", type="user", description="A cup", body="A cup.").file == "user-cup.md"
     assert [row.head.file for row in layers.listing()] == [note.file for note in layers.notes()]
     edited = layers.edit("me/tabs", body="Use width 2.")
-    assert (edited.file, layers.note("me/tabs").note.body.strip()) == (
-        "feedback-tabs.md", "Use width 2.",
-    )  # fmt: skip
+    expected = ("feedback-tabs.md", "Use width 2.")
+    assert (edited.file, layers.note("me/tabs").note.body.strip()) == expected
     assert layers.search("cup").hits[0].layer == "user"
 
 

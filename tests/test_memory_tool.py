@@ -89,9 +89,8 @@ def test_the_folder_lists_the_index_and_the_notes_with_sizes(memory: Memory, ask
         "items and node_modules:"
     )
     assert folder.endswith("\t/memories")
-    assert [row.partition("\t")[2] for row in rows] == [
-        "/memories/MEMORY.md", "/memories/project-port.md"
-    ]  # fmt: skip
+    expected = ["/memories/MEMORY.md", "/memories/project-port.md"]
+    assert [row.partition("\t")[2] for row in rows] == expected
     assert "The proxy's port" in ask("view", path="/memories/MEMORY.md")
 
 
@@ -156,9 +155,8 @@ def test_a_replacement_shows_its_lines_and_leaves_all_others(memory: Memory, ask
     ask("create", path=A, file_text="One.\nTwo.\r\nThree.\nFour.\n")
     said = ask("str_replace", path=A, old_str="Three.", new_str="3.\n3b.")
     assert said.startswith("The memory file has been edited.")
-    assert [row.partition("\t")[2].strip() for row in said.split("\n")[1:]] == [
-        "One.", "Two.", "3.", "3b.", "Four.", ""
-    ]  # fmt: skip
+    expected = ["One.", "Two.", "3.", "3b.", "Four.", ""]
+    assert [row.partition("\t")[2].strip() for row in said.split("\n")[1:]] == expected
     assert (memory.project.store / "a.md").read_bytes().endswith(b"One.\nTwo.\r\n3.\n3b.\nFour.\n")
     memory.undo()
     assert text_of(memory, "a.md").endswith("Three.\nFour.\n")

@@ -200,6 +200,8 @@ def test_under_ci_no_store_is_made(repository: Path, home: Path, monkeypatch: Pa
     layers = Memory.around(repository)
     assert keep(layers) == []
     with pytest.raises(NoStore, match="CI is set"):
+        Memory.init(repository, home=True)
+    with pytest.raises(NoStore, match="CI is set"):
         put(layers, "The user's name is Ada Okafor.", type="user")
     assert not home.exists()
 

@@ -224,9 +224,8 @@ def test_links_to_what_a_hand_renamed_follow_it(memory: Memory, git: Git) -> Non
 def test_a_former_name_finds_the_note_and_does_not_remove_it(linked: Memory) -> None:
     for name in ("zz-pnpm", "feedback-zz-pnpm", "ZZ-pnpm"):
         assert linked.note(name).file == "feedback-prefers-pnpm.md"
-    assert {step.file for step in linked.history("zz-pnpm")} == {
-        "feedback-prefers-pnpm.md", "feedback-zz-pnpm.md",
-    }  # fmt: skip
+    expected = {"feedback-prefers-pnpm.md", "feedback-zz-pnpm.md"}
+    assert {step.file for step in linked.history("zz-pnpm")} == expected
     with pytest.raises(NotFound, match="any more") as refused:
         linked.remove("zz-pnpm")
     assert "feedback-prefers-pnpm.md" in refused.value.hint

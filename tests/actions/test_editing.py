@@ -254,17 +254,15 @@ def test_a_text_does_not_differ_from_itself(text: str) -> None:
 
 def test_words_are_marked_and_blanks_between_them_go_along() -> None:
     (line,) = diff_lines("go with freight", "go by the parcel service")
-    assert [(piece.sign, piece.words) for piece in line] == [
-        (" ", "go "), ("-", "with freight"), ("+", "by the parcel service"),
-    ]  # fmt: skip
+    expected = [(" ", "go "), ("-", "with freight"), ("+", "by the parcel service")]
+    assert [(piece.sign, piece.words) for piece in line] == expected
 
 
 def test_only_lines_around_a_change_are_shown() -> None:
     before = "\n".join(map(str, range(20)))
     (stretch,) = shorten_lines(diff_lines(before, before.replace("\n10\n", "\nten\n")))
-    assert ["".join(piece.words for piece in line) for line in stretch] == [
-        "8", "9", "10ten", "11", "12",
-    ]  # fmt: skip
+    expected = ["8", "9", "10ten", "11", "12"]
+    assert ["".join(piece.words for piece in line) for line in stretch] == expected
 
 
 def test_what_is_too_long_to_compare_went_and_came_as_a_whole() -> None:

@@ -44,9 +44,8 @@ def test_a_project_gets_a_store_and_nothing_in_the_project_changes(
     assert state(git, repository) == before
     assert setup.commit is not None
     assert git(home / "project", "status", "--porcelain") == ""
-    assert git(home / "project", "ls-files").split() == [
-        ".gitattributes", "MEMORY.md", "feedback-tabs.md", "mdmemory.toml",
-    ]  # fmt: skip
+    expected = [".gitattributes", "MEMORY.md", "feedback-tabs.md", "mdmemory.toml"]
+    assert git(home / "project", "ls-files").split() == expected
 
 
 def test_again_nothing_changes(repository: Path, home: Path, git: Git) -> None:
@@ -134,43 +133,6 @@ def test_a_home_folder_that_is_a_repository_is_no_project_and_does_not_see_the_s
         Memory.init(empty_home, home=True)
     add(Memory.init(repository, home=True)[0])
     assert git(empty_home, "status", "--porcelain") == ""
-
-
-def test_under_ci_nothing_is_made(repository: Path, home: Path, monkeypatch: Patch) -> None:
-    monkeypatch.setenv("CI", "true")
-    with pytest.raises(NoStore, match="CI is set"):
-        Memory.init(repository, home=True)
-    with pytest.raises(NoStore, match="CI is set"):
-        Memory.around(repository).for_type("user")
-    assert not home.exists()
-
-
-def test_layers_make_what_the_first_note_needs(
-    repository: Path, home: Path, tmp_path: Path, monkeypatch: Patch
-) -> None:
-    layers = Memory.around(repository)
-    add(layers.for_type("feedback"))
-    assert layers.main.project.store == home / "project"
-    assert layers.for_type("user").project.store == home / "me"
-    assert layers.for_type("project", everywhere=True).project.store == home / "me"
-    lonely = tmp_path / "lonely"
-    lonely.mkdir()
-    assert Memory.around(lonely).for_type("project").project.store == home / "me"
-    monkeypatch.setenv("MDMEMORY_PROJECTS", "listed")
-    shutil.rmtree(home / "project")
-    assert Memory.around(repository).for_type("feedback").project.store == home / "me"
-
-
-def test_a_name_means_the_projects_note_and_me_the_persons(repository: Path, home: Path) -> None:
-    layers = Memory.around(repository)
-    for type in ("feedback", "user"):
-        layers.for_type(type).add("tabs", type=type, description=type, body="Tabs.")
-    held = Memory.around(repository)
-    assert [name for name, _ in held.each()] == ["project", "user"]
-    assert held.holding("tabs")[0].project.store == home / "project"
-    memory, name = held.holding("me/tabs")
-    assert memory.note(name).file == "user-tabs.md"
-    assert held.holding("user-tabs")[0].project.store == home / "me"
 
 
 def test_processes_that_begin_at_once_make_one_store_and_what_a_killed_one_began_goes(

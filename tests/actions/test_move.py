@@ -246,9 +246,8 @@ def test_a_project_with_a_store_in_the_memory_folder_gets_no_second(
         go(shared)
     assert f"mdmemory --store {there.project.store} import" in refused.value.hint
     assert (shared / "notes/memory/user-tea.md").exists()
-    assert sorted(path.name for path in (empty_home / "mdmemory").iterdir()) == [
-        ".lock", ".lock.queue", "project",
-    ]  # fmt: skip
+    expected = [".lock", ".lock.queue", "project"]
+    assert sorted(path.name for path in (empty_home / "mdmemory").iterdir()) == expected
 
 
 def test_a_store_made_again_in_the_project_is_found_there(shared: Path) -> None:

@@ -51,9 +51,8 @@ def test_the_old_name_finds_the_note_and_its_history_crosses_the_rename(memory: 
         assert memory.note(name).file == "feedback-uses-pnpm.md"
         assert [step.kind for step in memory.history(name)] == ["rename", "add"]
     memory.add("links", type="user", description="Links", body="See [[feedback-prefers-pnpm]].")
-    assert [finding.message for finding in memory.doctor()] == [
-        "It links to [[feedback-prefers-pnpm]], which is [[feedback-uses-pnpm]] now."
-    ]
+    expected = ["It links to [[feedback-prefers-pnpm]], which is [[feedback-uses-pnpm]] now."]
+    assert [finding.message for finding in memory.doctor()] == expected
     memory.doctor(fix=True)
     assert memory.note("links").note.body == "See [[feedback-uses-pnpm]]."
 
@@ -201,9 +200,8 @@ def test_links_are_followed_in_both_directions(
     write_note(tmp_path, "feedback-b.md", "Of [[project-a]] and [[b]] itself; `[[c]]` is code.")
     write_note(tmp_path, "reference-c.md", "Nothing.")
     found = LinkMap(Store(tmp_path)).look()
-    assert found.out_of("project-a.md") == [
-        ("b", "feedback-b.md"), ("reference-c", "reference-c.md"), ("gone", None),
-    ]  # fmt: skip
+    expected = [("b", "feedback-b.md"), ("reference-c", "reference-c.md"), ("gone", None)]
+    assert found.out_of("project-a.md") == expected
     assert found.into("feedback-b.md") == ["project-a.md"]
     assert found.into("project-a.md") == ["feedback-b.md"]
     assert found.into("reference-c.md") == ["project-a.md"]

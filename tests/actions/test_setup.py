@@ -113,9 +113,8 @@ def test_an_untracked_index_is_ignored_and_written(repository: Path, git: Git) -
     text = 'store = "notes/memory"\n[index]\ntracked = false\n'
     (repository / "mdmemory.toml").write_text(text, encoding="utf-8")
     memory, _ = Memory.init(repository)
-    assert committed(git, repository) == [
-        "notes/memory/.gitattributes", "notes/memory/.gitignore",
-    ]  # fmt: skip
+    expected = ["notes/memory/.gitattributes", "notes/memory/.gitignore"]
+    assert committed(git, repository) == expected
     memory.add("a-note", type="user", description="A note.", body="A note.")
     assert committed(git, repository) == ["notes/memory/user-a-note.md"]
     assert "(user-a-note.md)" in (memory.project.store / "MEMORY.md").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from machines import Machine, Two, add, check_same, identify, texts
+from machines import Machine, Two, add, check_same, come_together, identify, texts
 from projects import Ask, Git, Patch, Say
 
 from mdmemory import Memory
@@ -115,10 +115,7 @@ def test_changes_to_other_lines_of_a_note_come_together(machines: Two, git: Git)
     body = home.note("tea").note.body
     home.edit("tea", body=body.replace("morning", "evening"))
     work.edit("tea", body=body.replace("milk", "honey"))
-    home.sync()
-    assert work.sync().doubled == []
-    home.sync()
-    check_same(home, work, git)
+    assert come_together(home, work, git).doubled == []
     assert home.note("tea").note.body == "Drinks tea.\n\nIn the evening.\n\nWith honey."
     assert home.conflicts() == []
 
@@ -134,29 +131,26 @@ def test_changes_to_the_same_lines_are_two_notes_and_a_flag(
     said = say("sync")
     assert "user-tea.md was written on two machines" in said
     assert "the other's is in user-tea-2.md" in said
-    home.sync()
-    check_same(home, work, git)
+    come_together(home, work, git)
     assert home.note("tea").note.body == "Drinks black tea."
     assert home.note("tea-2").note.body == "Drinks green tea."
-    assert len(home.conflicts()) == 1
-    home.resolve(home.conflicts()[0].id, keep="tea-2")
-    home.sync()
-    work.sync()
-    check_same(home, work, git)
+    (flagged,) = home.conflicts()
+    home.resolve(flagged.id, keep="tea-2")
+    come_together(home, work, git)
     assert work.conflicts() == []
+
+
+def count_by_hand(memory: Memory, lines: str) -> None:
+    path = memory.project.store / "user-tea.md"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("---\n\nDr", f"{lines}---\n\nDr"), encoding="utf-8")
 
 
 def test_dates_and_counts_come_together_quietly(machines: Two, git: Git) -> None:
     home, work = machines
     for memory, day, count in ((home, "03", 4), (work, "02", 7)):
-        path = memory.project.store / "user-tea.md"
-        text = path.read_text(encoding="utf-8")
-        lines = f"  reinforced: {count}\n  last_reinforced: 2026-07-{day}\n---\n\nDrinks"
-        path.write_text(text.replace("---\n\nDrinks", lines), encoding="utf-8")
-        done = memory.sync()
-    assert done.doubled == []
-    home.sync()
-    check_same(home, work, git)
+        count_by_hand(memory, f"  reinforced: {count}\n  last_reinforced: 2026-07-{day}\n")
+    assert come_together(home, work, git).doubled == []
     head = home.note("tea").note.head
     assert (head.reinforced, head.last_reinforced) == (7, "2026-07-03")
 
@@ -164,16 +158,13 @@ def test_dates_and_counts_come_together_quietly(machines: Two, git: Git) -> None
 def test_what_one_removed_and_the_other_changed_stays(machines: Two, git: Git) -> None:
     home, work = machines
     add(home, "rain")
-    home.sync()
-    work.sync()
+    come_together(home, work, git)
     home.remove("tea")
     work.edit("tea", body="Drinks black tea.")
     home.edit("rain", body="Likes the rain.")
     work.remove("rain")
-    home.sync()
-    assert [sentence.split()[0] for sentence in work.sync().said] == ["user-rain.md", "user-tea.md"]
-    home.sync()
-    check_same(home, work, git)
+    said = [sentence.split()[0] for sentence in come_together(home, work, git).said]
+    assert said == ["user-rain.md", "user-tea.md"]
     assert home.note("tea").note.body == "Drinks black tea."
     assert home.note("rain").note.body == "Likes the rain."
 
@@ -181,13 +172,8 @@ def test_what_one_removed_and_the_other_changed_stays(machines: Two, git: Git) -
 def test_what_one_removed_stays_so_where_the_other_only_counted(machines: Two, git: Git) -> None:
     home, work = machines
     home.remove("tea")
-    path = work.project.store / "user-tea.md"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("---\n\nDr", "  reinforced: 2\n---\n\nDr"), encoding="utf-8")
-    home.sync()
-    assert work.sync().said == []
-    home.sync()
-    check_same(home, work, git)
+    count_by_hand(work, "  reinforced: 2\n")
+    assert come_together(home, work, git).said == []
     assert home.notes() == []
 
 
@@ -195,10 +181,7 @@ def test_a_renamed_note_takes_the_others_change_along(machines: Two, git: Git) -
     home, work = machines
     home.rename("tea", "hot-drinks")
     work.edit("tea", body=work.note("tea").note.body.replace("milk", "honey"))
-    home.sync()
-    assert work.sync().said == []
-    home.sync()
-    check_same(home, work, git)
+    assert come_together(home, work, git).said == []
     assert [note.file for note in home.notes()] == ["user-hot-drinks.md"]
     assert "With honey." in home.note("tea").note.body
 
@@ -235,9 +218,7 @@ def test_what_no_commit_holds_is_not_overwritten(machines: Two, git: Git) -> Non
         work.sync()
     assert "ghp_" in held.read_text(encoding="utf-8")
     held.unlink()
-    work.sync()
-    home.sync()
-    check_same(home, work, git)
+    come_together(work, home, git)
 
 
 def test_a_link_from_the_other_side_is_refused(machines: Two, git: Git) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from machines import Machine, Two, add, check_same, texts
+from machines import Machine, Two, add, check_same, come_together, texts
 from moments import DIED, DONE, child, die, spread
 from pace import FULL, HUNG
 from projects import Git, Patch, script
@@ -197,19 +197,12 @@ def failed(memory: Memory) -> GitFailed:
     return caught.value
 
 
-def settled(one: Memory, two: Memory, git: Git) -> None:
-    """They sync in this order, and hold the same."""
-    one.sync()
-    two.sync()
-    check_same(one, two, git)
-
-
 def test_a_remote_that_is_gone_is_named(machines: Two, empty_remote: Path, git: Git) -> None:
     home, work = machines
     empty_remote.rename(empty_remote.with_name("elsewhere"))
     assert "could not fetch from origin" in failed(home).message
     empty_remote.with_name("elsewhere").rename(empty_remote)
-    settled(home, work, git)
+    come_together(home, work, git)
 
 
 def test_a_remote_that_was_made_anew_gets_all_of_it_again(
@@ -219,7 +212,7 @@ def test_a_remote_that_was_made_anew_gets_all_of_it_again(
     shutil.rmtree(empty_remote)
     git(empty_remote.parent, "init", "-q", "--bare", "-b", "main", empty_remote.name)
     assert home.sync().pushed > 0
-    settled(work, home, git)
+    come_together(work, home, git)
 
 
 def state_of(number: str) -> str:
@@ -255,7 +248,7 @@ def test_a_remote_that_rejects_says_why(machines: Two, empty_remote: Path, git: 
     assert "could not push to origin: remote: this place is full" in said.message
     hook.unlink()
     assert home.sync().pushed > 0
-    settled(work, home, git)
+    come_together(work, home, git)
 
 
 @pytest.fixture
@@ -314,4 +307,4 @@ def test_a_remote_that_is_ahead_each_time_is_named(machines: Two, git: Git, tmp_
     assert "was ahead again each of 3 times" in said.message
     assert said.hint == "Run `mdmemory sync` again."
     hook.unlink()
-    settled(home, work, git)
+    come_together(home, work, git)

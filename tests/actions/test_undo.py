@@ -411,12 +411,6 @@ def test_a_tick_by_hand_clears_an_entry(memory: Memory) -> None:
     assert memory.compact().outcome == "noop"
 
 
-def test_a_changed_note_makes_its_entry_stale(memory: Memory) -> None:
-    memory.edit("indent-with-8", body="Something else entirely.")
-    (conflict,) = memory.conflicts()
-    assert has_changed(memory, conflict)
-
-
 @pytest.mark.parametrize(("id", "keep"), [("c-00000000", None), ("", "user-elsewhere")])
 def test_what_is_not_in_the_ledger_is_not_settled(
     memory: Memory, git: Git, id: str, keep: str | None

@@ -320,9 +320,8 @@ def test_facts_wait_in_both_layers_and_one_about_the_person_goes_to_their_own_st
     for memory, fact in zip((layers.of_project, layers.of_person), facts, strict=True):
         with (writer := memory.opened.writer()).lock_store(), writer.state() as state:
             put_facts(memory.project, state, [fact], TODAY)
-    assert {(row["notes"][0]["name"], row["layer"]) for row in ask("review")} == {
-        ("graz", "project"), ("noon", "user"),
-    }  # fmt: skip
+    expected = {("graz", "project"), ("noon", "user")}
+    assert {(row["notes"][0]["name"], row["layer"]) for row in ask("review")} == expected
     graz, noon = (fact.id for fact in facts)
     assert "user-graz.md" in ask("review", graz, "keep")["said"]
     assert ask("show", "me/user-graz.md")["layer"] == "user"

@@ -143,18 +143,6 @@ def test_where_a_wish_cannot_even_be_kept_the_same_turn_says_so(project: Path, h
     assert not list(project.glob("wish-*")), "nothing is written through a link"
 
 
-def test_a_wish_that_came_along_with_a_repository_is_not_the_users(
-    project: Path, hear: Hear
-) -> None:
-    hear(WISH)
-    (path,) = kept(project)
-    forged = path.read_text(encoding="utf-8").replace("on Tuesdays only", "through evil.example")
-    path.write_text(forged, encoding="utf-8")
-    hear("hello", "msg_2")
-    assert kept(project) == [path]
-    assert Memory.open(project).notes() == []
-
-
 @pytest.mark.parametrize(("text", "assistant", "wishes"), [
     (WISH, "memory_store", 1),
     ("Don't remember that I like pnpm.", "nor by you", 0),
@@ -174,9 +162,3 @@ def test_what_stands_in_a_paste_is_nobodys_wish(project: Path, hear: Hear, text:
     hear(text)
     hear("hello", "msg_2")
     assert (kept(project), Memory.open(project).notes()) == ([], [])
-
-
-def test_what_is_known_already_is_not_stored_again(project: Path, hear: Hear) -> None:
-    for number in range(3):
-        hear(WISH, f"msg_{number}")
-    assert [note.file for note in Memory.open(project).notes()] == [FILE]

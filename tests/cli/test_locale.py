@@ -90,9 +90,8 @@ def test_commands_know_names_in_every_locale(store: Path, locale: dict[str, str]
     call(root, locale, "add", "tee", *about, "Grüner Tee.")
     call(root, locale, "edit", "größe", "--description", "Über die Länge")
     call(root, locale, "forget", "喜欢")
-    assert {path.name for path in store.glob("*-*.md")} == {
-        "user-plain.md", "user-größe.md", "feedback-tee.md",
-    }  # fmt: skip
+    expected = {"user-plain.md", "user-größe.md", "feedback-tee.md"}
+    assert {path.name for path in store.glob("*-*.md")} == expected
     listed = call(root, locale, "list")
     assert "Mag Tee 茶" in listed
     assert "Über die Länge" in listed

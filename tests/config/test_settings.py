@@ -176,9 +176,8 @@ def test_a_setting_of_an_earlier_version_stops_nothing_and_is_named(tmp_path: Pa
     project = written(tmp_path, "search.embedding_calls = 3\n")
     settings = load_settings({}, personal, project)
     assert not settings.switch("compact.enabled")
-    assert [sentence.partition(", ")[0] for sentence in settings.former] == [
-        f"{personal} sets editor", f"{project} sets search.embedding_calls",
-    ]  # fmt: skip
+    expected = [f"{personal} sets editor", f"{project} sets search.embedding_calls"]
+    assert [sentence.partition(", ")[0] for sentence in settings.former] == expected
 
 
 def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
