@@ -1,6 +1,5 @@
 """`init`: one commit of exactly its own files, and nothing of the person's is touched."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -192,36 +191,26 @@ def test_the_file_s_word_on_the_store_wins_over_another_option(repository: Path)
     assert Memory.open(repository).project.store == repository / "memory"
 
 
-def filtered(repository: Path, git: Git) -> None:
-    (repository / ".gitattributes").write_text("*.md filter=crypt\n", encoding="utf-8")
+def test_init_is_refused_where_notes_would_not_be_safe(repository: Path, git: Git) -> None:
+    def is_refused(kind: type[MdmemoryError], says: str) -> None:
+        before = everything(repository)
+        with pytest.raises(kind, match=says) as problem:
+            Memory.init(repository)
+        assert problem.value.hint
+        assert everything(repository) == before
 
-
-def detached(repository: Path, git: Git) -> None:
+    attributes, notes = repository / ".gitattributes", repository / "notes"
+    attributes.write_text("*.md filter=crypt\n", encoding="utf-8")
+    is_refused(RepositoryState, "content filter")
+    attributes.unlink()
+    notes.symlink_to(repository.parent)
+    is_refused(NoStore, "symbolic link")
+    notes.unlink()
+    notes.write_text("a file", encoding="utf-8")
+    is_refused(NoStore, "is a file")
+    notes.unlink()
     git(repository, "checkout", "-q", "--detach")
-
-
-def linked(repository: Path, git: Git) -> None:
-    (repository / "notes").symlink_to(repository.parent)
-
-
-def a_file(repository: Path, git: Git) -> None:
-    (repository / "notes").write_text("a file", encoding="utf-8")
-
-
-@pytest.mark.parametrize(("spoil", "kind", "says"), [
-    (filtered, RepositoryState, "content filter"), (detached, RepositoryState, "detached"),
-    (linked, NoStore, "symbolic link"), (a_file, NoStore, "is a file"),
-])  # fmt: skip
-def test_init_is_refused_where_notes_would_not_be_safe_and_nothing_changes(
-    repository: Path, git: Git, spoil: Callable[[Path, Git], None],
-    kind: type[MdmemoryError], says: str,
-) -> None:  # fmt: skip
-    spoil(repository, git)
-    before = everything(repository)
-    with pytest.raises(kind, match=says) as problem:
-        Memory.init(repository)
-    assert problem.value.hint
-    assert everything(repository) == before
+    is_refused(RepositoryState, "detached")
 
 
 def test_without_git_a_store_says_what_it_cannot_do(tmp_path: Path, monkeypatch: Patch) -> None:
