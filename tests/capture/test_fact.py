@@ -223,26 +223,20 @@ def test_the_protocol_names_every_type_and_shows_a_note_of_good_form_in_1200_tok
 
 # --- form -----------------------------------------------------------------------------------------
 
-FACTS = [
-    "Is vegetarian",
-    "Uses zsh with tmux on macOS; shell scripts should work in both zsh and bash.",
-    "Run `make check` before proposing a commit, because CI takes twenty minutes.",
-    "Write dates as 2026-06-01 in documents, not as 1 June or 6/1.",
-    "不要跳过测试",
-    "Never install packages without asking the user",
-    "Add a spinner to the login page",  # an order, a task, a state: not by form
-    "I fixed the failing test in the parser today",
-    "The build is broken at the moment, on main",
-    "The parser is src/parse.py and src/lex.py together",
-    "docs/a.md or docs/b.md are both fine",
-    "git push --force is never used on a shared branch",
-    "The fork is pinned to 9fceb02d0ae598e95dc970b74767f19372d61af8",
-    "Clients send the token in the Authorization header",
-    "A failed build blocks the release of the desktop client",
-    "https://a.io",
-    "https://example.org/a https://example.org/b",
-    "scrypt n=16384",
-]
+FACTS = (  # an order, a task, a state are not turned down by their form
+    "Is vegetarian | "
+    "Uses zsh with tmux on macOS; shell scripts should work in both zsh and bash. | "
+    "Run `make check` before proposing a commit, because CI takes twenty minutes. | "
+    "Write dates as 2026-06-01 in documents, not as 1 June or 6/1. | 不要跳过测试 | "
+    "Never install packages without asking the user | Add a spinner to the login page | "
+    "I fixed the failing test in the parser today | The build is broken at the moment, on main | "
+    "The parser is src/parse.py and src/lex.py together | docs/a.md or docs/b.md are both fine | "
+    "git push --force is never used on a shared branch | "
+    "The fork is pinned to 9fceb02d0ae598e95dc970b74767f19372d61af8 | "
+    "Clients send the token in the Authorization header | "
+    "A failed build blocks the release of the desktop client | https://a.io | "
+    "https://example.org/a https://example.org/b | scrypt n=16384"
+).split(" | ")
 JUNK = [
     ("too_short", "Likes it"),
     ("too_short", "中文"),

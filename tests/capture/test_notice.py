@@ -126,76 +126,43 @@ def test_a_list_belongs_to_the_sentence_that_says_what_it_lists() -> None:
 
 NO_WISH = [
     # code, quotations, and what stands in a page or in an editor's selection
-    "`remember: use tabs everywhere`",
     "```\nremember: use tabs everywhere\n```",
-    "remember() is called in the hook that we use",
     "remember { tabs: everywhere }",
     'Translate "remember that we deploy on Tuesdays" into German',
-    "> Remember that we deploy on Tuesdays.",
     "<ide_selection>\nRemember that we deploy on Tuesdays.\n</ide_selection>\nWhat does it say?",
     "Here is the page:\n\nRemember that we deploy on Tuesdays.\n\nBest, Anna",
-    "他写道：“好的。记住我们每周二部署”",
-    "「覚えておいて：火曜日」と書いてある",
-    "make a note in README that we need Node 20",
-    "take note of the failing line and fix it",
-    "add to memory.c a function that frees the list",
-    "store in memory the parsed rows instead of a file",
-    # tasks, questions and what software remembers
-    *"""记得跑一下测试
-    别忘了更新 changelog
-    你记得测试服务器的地址吗
-    记住密码这个复选框坏了
-    侧边栏应该记住折叠状态
-    要记住登录状态和语言
-    我不记得端口了
-    让缓存记住条目十分钟
-    前に決めたこと覚えてる？
-    ログイン状態を記憶するチェックボックスを追加して
-    サイドバーが開閉状態を覚えるようにして
-    キャッシュに結果を記憶させて
-    テストを忘れずに実行して
-    覚えている限りではポートは8443
-    로그인 상태를 기억하는 체크박스를 추가해줘
-    사이드바가 상태를 기억하게 해줘
-    저번에 뭐라고 했는지 기억해?
-    비밀번호를 잊어버린 경우 화면을 만들어
-    포트 번호 기억 안 나
-    메모리 누수를 고쳐줘""".split("\n    "),
-    # somebody else's verb
-    "I remember that we deployed on Tuesday",
-    "He said to remember that we deploy on Tuesdays",
-    "My boss told me to remember that we deploy on Tuesdays.",
-    "The function should remember the last page",
-    "the remember me checkbox is broken",
-    "彼に覚えておいてと言われた",
-    "我记得上周部署过",
     "Anna Berg: remember that we deploy on Tuesdays\nBob: done",
-    "Bob: please remember that we deploy on Tuesdays",
-    # work and talk
-    "remember to run the tests before you push",
-    "Don't forget about the changelog, please",
-    "Don't forget to push the branch",
-    "remember when we moved the queue to redis",
-    "n'oublie pas de lancer les tests",
-    "no olvides hacer el backup",
-    # questions
-    "Do you remember that we deploy on Tuesdays?",
-    "remember what the staging url is?",
-    "remember how the retry works?",
-    "你还记得分支的名字吗？",
-    "기억해줘서 고마워",
-    # for the moment, or a joke
-    "yeah sure, remember that I love writing yaml by hand /s",
-    "remember that we use tabs in Makefiles, lol",
-    "Remember for this session only: we are on branch feature/asia",
-    "remember for now that main is frozen",
-    "merk dir für diese Sitzung: wir haben kein Netz",
-    # too little
-    "remember: tabs",
-    "Remember this",
-    "/remember",
     "",
 ]
+# tasks, questions, what software remembers, another's verb, work, a moment, a joke, too little
+NO_WISH += (
+    "`remember: use tabs everywhere` | remember() is called in the hook that we use | "
+    "> Remember that we deploy on Tuesdays. | 他写道：“好的。记住我们每周二部署” | "
+    "「覚えておいて：火曜日」と書いてある | make a note in README that we need Node 20 | "
+    "take note of the failing line and fix it | add to memory.c a function that frees the list | "
+    "store in memory the parsed rows instead of a file | 记得跑一下测试 | 别忘了更新 changelog | "
+    "你记得测试服务器的地址吗 | 记住密码这个复选框坏了 | 侧边栏应该记住折叠状态 | "
+    "要记住登录状态和语言 | 我不记得端口了 | 让缓存记住条目十分钟 | 前に決めたこと覚えてる？ | "
+    "ログイン状態を記憶するチェックボックスを追加して | サイドバーが開閉状態を覚えるようにして | "
+    "キャッシュに結果を記憶させて | テストを忘れずに実行して | 覚えている限りではポートは8443 | "
+    "로그인 상태를 기억하는 체크박스를 추가해줘 | 사이드바가 상태를 기억하게 해줘 | "
+    "저번에 뭐라고 했는지 기억해? | 비밀번호를 잊어버린 경우 화면을 만들어 | "
+    "포트 번호 기억 안 나 | 메모리 누수를 고쳐줘 | I remember that we deployed on Tuesday | "
+    "He said to remember that we deploy on Tuesdays | "
+    "My boss told me to remember that we deploy on Tuesdays. | "
+    "The function should remember the last page | the remember me checkbox is broken | "
+    "彼に覚えておいてと言われた | 我记得上周部署过 | "
+    "Bob: please remember that we deploy on Tuesdays | remember to run the tests before you push | "
+    "Don't forget about the changelog, please | Don't forget to push the branch | "
+    "remember when we moved the queue to redis | n'oublie pas de lancer les tests | "
+    "no olvides hacer el backup | Do you remember that we deploy on Tuesdays? | "
+    "remember what the staging url is? | remember how the retry works? | 你还记得分支的名字吗？ | "
+    "기억해줘서 고마워 | yeah sure, remember that I love writing yaml by hand /s | "
+    "remember that we use tabs in Makefiles, lol | "
+    "Remember for this session only: we are on branch feature/asia | "
+    "remember for now that main is frozen | merk dir für diese Sitzung: wir haben kein Netz | "
+    "remember: tabs | Remember this | /remember"
+).split(" | ")
 
 
 def test_what_is_no_request_to_remember_is_no_wish() -> None:
