@@ -1,10 +1,12 @@
 """What was said or imported, and is no note yet, lies in files that a person reads and keeps."""
 
+import hashlib
+import hmac
 import json
 import shutil
 import stat
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,12 +15,18 @@ from pace import seldom
 from stores import BeginStore
 
 from mdmemory import Memory
+from mdmemory.capture.extracted import Caller
+from mdmemory.capture.fact import FactCall
+from mdmemory.capture.notice import notice_wishes
 from mdmemory.capture.pending import FULL, PendingFact, accept_fact, put_facts
+from mdmemory.capture.store_fact import Stored
+from mdmemory.capture.wishes import Inbox, Wish, open_inboxes, words_id
 from mdmemory.cli import main
 from mdmemory.config import person
-from mdmemory.errors import NotFound
+from mdmemory.errors import MdmemoryError, NotFound
 from mdmemory.hosts.notifications import count_waiting
 from mdmemory.store.state import State
+from mdmemory.transcripts.turns import Turn
 
 Patch = pytest.MonkeyPatch
 
@@ -257,3 +265,277 @@ def test_what_waits_neither_expires_nor_makes_room_for_newer_facts(memory: Memor
     kept = [each.name for each in memory.pending()]
     assert len(kept) == FULL
     assert "n0" in kept
+
+
+# --- what a user asked to remember is kept while it is said, and answered or stored as it was -----
+
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+TEXT = "deploys go out on Tuesdays, and Lena reviews every migration"
+MESSAGE = f"Remember that {TEXT}."
+
+
+class Clock:
+    """The time of a test, which it sets."""
+
+    now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def layers(begin_store: BeginStore, clock: Clock) -> Memory:
+    """The layers around a project with a store of its own."""
+    return Memory.around(begin_store(own_repo=True).project.root, clock=clock)
+
+
+def keep(layers: Memory, message: str = MESSAGE, turn: str = "m1", **how: bool) -> list[Path]:
+    """What the hook does with a message."""
+    wishes = notice_wishes(message).wishes
+    return layers.keep_wishes(wishes, session="ses_1", turn=turn, message=message, **how)
+
+
+def tell(layers: Memory, fact: str, quote: str = TEXT, turn: str = "m1") -> Stored:
+    """What the assistant does in the turn."""
+    caller = Caller("ses_1", (Turn(turn, "user", MESSAGE),))
+    return layers.store(FactCall(fact, quote=quote), caller)
+
+
+def wishes_of(layers: Memory) -> list[str]:
+    return [wish.text for _, wish in open_inboxes(layers.project)[0].wishes()]
+
+
+def test_a_wish_is_a_file_that_its_owner_sees_and_git_does_not(layers: Memory, git: Git) -> None:
+    (path,) = keep(layers)
+    assert path.parent == layers.project.store / ".inbox"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert path.read_text("utf-8").endswith(f"---\n\n{TEXT}\n")
+    assert git(layers.project.store, "status", "--porcelain") == ""
+    assert (layers.notes(), wishes_of(layers)) == ([], [TEXT])
+
+
+def test_wishes_are_kept_in_the_order_in_which_they_were_said(layers: Memory, clock: Clock) -> None:
+    said = [f"Lamp {number} in the hall is red" for number in (3, 1, 2)]
+    keep(layers, f"Remember:\n- {said[0]}\n- {said[1]}")
+    clock.now += timedelta(seconds=1)
+    keep(layers, f"Remember that {said[2]}", turn="m2")
+    assert wishes_of(layers) == said
+    layers.settle_wishes("ses_1", "m3")
+    subjects = [entry.subject for entry, *_ in layers.log(3)][::-1]
+    assert subjects == [f"memory: remember {text}" for text in said]
+
+
+def test_the_same_event_heard_twice_is_one_wish(layers: Memory, clock: Clock) -> None:
+    keep(layers)
+    clock.now += timedelta(seconds=3)
+    assert keep(layers) == []
+    assert wishes_of(layers) == [TEXT]
+    keep(layers, turn="m2")
+    assert len(wishes_of(layers)) == 2
+
+
+def test_a_call_that_says_all_of_it_answers_it_and_nothing_is_stored_twice(layers: Memory) -> None:
+    keep(layers)
+    assert (tell(layers, TEXT.capitalize()).status, wishes_of(layers)) == ("", [])
+    assert layers.settle_wishes("ses_1", "m2") == []
+    assert len(layers.notes()) == 1
+    with layers.state() as state:
+        known = (state.watermark("ses_1", "answered") or "").split()
+    assert known == ["m1", words_id(MESSAGE)]
+
+
+def test_calls_that_say_it_in_parts_answer_it_together(layers: Memory) -> None:
+    keep(layers)
+    tell(layers, "Deploys go out on Tuesdays")
+    assert wishes_of(layers) == [TEXT]
+    tell(layers, "Lena reviews every migration")
+    assert (wishes_of(layers), layers.settle_wishes("ses_1", "")) == ([], [])
+
+
+def test_what_was_answered_in_part_is_stored_whole_as_it_was_said(layers: Memory) -> None:
+    keep(layers)
+    tell(layers, "Deploys go out on Tuesdays")
+    (done,) = layers.settle_wishes("ses_1", "m2")
+    assert done.fact == f"{TEXT[0].upper()}{TEXT[1:]}"
+    assert wishes_of(layers) == []
+
+
+def test_what_an_assistant_declines_is_gone_and_nothing_is_stored(layers: Memory) -> None:
+    keep(layers)
+    done = layers.store(FactCall(TEXT, declined="moment"), Caller("ses_1"))
+    assert (done.declined, done.file) == ("moment", "")
+    assert (wishes_of(layers), layers.settle_wishes("ses_1", ""), layers.notes()) == ([], [], [])
+
+
+def test_a_call_about_something_else_or_of_another_session_answers_nothing(layers: Memory) -> None:
+    keep(layers)
+    tell(layers, "Staging is reached under the name heron-5", "staging is heron-5")
+    layers.store(FactCall(TEXT, declined="joke"), Caller("ses_2"))
+    assert wishes_of(layers) == [TEXT]
+
+
+def test_what_no_call_answers_is_stored_as_it_was_said_after_its_turn(layers: Memory) -> None:
+    keep(layers)
+    assert layers.settle_wishes("ses_1", "m1") == []
+    (done,) = layers.settle_wishes("ses_1", "m2")
+    head = layers.note(done.file).note.head
+    assert (head.source, head.session, head.turn, head.status) == ("explicit", "ses_1", "m1", "")
+    assert layers.settle_wishes("ses_1", "m3") == []
+    layers.undo(done.id)
+    assert layers.notes() == []
+
+
+def test_a_wish_of_another_session_waits_for_ten_silent_minutes(
+    layers: Memory, clock: Clock
+) -> None:
+    keep(layers)
+    clock.now += timedelta(minutes=10, seconds=-1)
+    assert layers.settle_wishes("ses_2", "m9") == layers.settle_wishes() == []
+    clock.now += timedelta(seconds=1)
+    assert len(layers.settle_wishes("ses_2", "m9")) == 1
+
+
+def test_what_was_said_where_nobody_watches_waits_for_a_call(layers: Memory, clock: Clock) -> None:
+    keep(layers, f"Run the tests. {MESSAGE}", attended=False)
+    clock.now += timedelta(days=2)
+    assert layers.settle_wishes("ses_1", "m2") == layers.settle_wishes() == []
+    assert wishes_of(layers) == [TEXT]
+    tell(layers, TEXT.capitalize())
+    assert wishes_of(layers) == []
+
+
+@pytest.mark.parametrize("message", [MESSAGE, f"/remember {TEXT}", f"ok, {MESSAGE}"])
+def test_where_nobody_watches_a_request_at_the_beginning_is_kept(
+    layers: Memory, message: str
+) -> None:
+    keep(layers, message, attended=False)
+    assert (len(layers.settle_wishes("ses_1", "")), wishes_of(layers)) == (1, [])
+
+
+def test_what_was_stored_as_said_is_worded_anew_by_a_later_call_of_its_turn(layers: Memory) -> None:
+    def standing() -> set[str]:
+        heads = {each.file: each.note.head for each in layers.notes()}
+        return {file for file, head in heads.items() if head.status != "superseded"}
+
+    keep(layers)
+    (old,) = layers.settle_wishes("ses_1", "")
+    for other in ("Staging is reached under the name heron-5", "Deploys never go out on Tuesdays"):
+        tell(layers, other)
+        assert old.file in standing(), "another fact takes nothing away"
+    before = standing()
+    fact = "Deploys go out on Tuesdays, and every migration is one that Lena reviews"
+    done = tell(layers, fact)
+    assert standing() == before - {old.file} | {done.file}
+    layers.undo(done.id)
+    assert standing() == before
+
+
+def test_in_a_fresh_home_a_wish_is_kept_and_settled_when_there_is_a_store(
+    repository: Path, empty_home: Path, clock: Clock
+) -> None:
+    layers = Memory.around(repository, clock=clock)
+    assert layers.there() == []
+    (path,) = keep(layers)
+    assert path.is_relative_to(empty_home)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    later = Memory.around(repository, clock=clock)
+    later.begin_for_wishes()
+    (done,) = later.settle_wishes("ses_1", "m2")
+    assert later.note(done.file).note.head.turn == "m1"
+    assert not path.exists()
+
+
+def test_in_a_fresh_home_the_first_words_that_are_kept_prove(
+    repository: Path, clock: Clock
+) -> None:
+    layers = Memory.around(repository, clock=clock)
+    keep(layers)
+    done = layers.store(FactCall(TEXT.capitalize(), quote=TEXT), Caller("ses_1"))
+    assert (done.status, done.existed) == ("", False)
+    assert layers.settle_wishes("ses_1", "m2") == []
+
+
+def test_nothing_is_kept_through_a_link(layers: Memory, tmp_path: Path) -> None:
+    (layers.project.store / ".inbox").symlink_to(tmp_path)
+    (path,) = keep(layers)
+    assert not path.is_relative_to(layers.project.store)
+    assert not [each for each in tmp_path.iterdir() if "wish" in each.name]
+    (done,) = layers.settle_wishes("ses_1", "m2")
+    assert done.fact.startswith("Deploys")
+    with pytest.raises(MdmemoryError, match="nothing is kept through links"):
+        Inbox(layers.project.store / ".inbox", tmp_path / "key").put([Wish(TEXT)])
+
+
+def test_a_wish_of_0_2_is_read_and_stored_with_the_type_that_it_was_given(layers: Memory) -> None:
+    (path,) = keep(layers)
+    old = Wish("release notes are written in British English", "ses_0", "m0", "2026-05-30",
+               "busy", type="feedback")  # fmt: skip
+    # as 0.2 wrote it: without a moment, an answer and a name for its message
+    names = ("type", "kind", "session", "turn", "since", "why", "project")
+    said = json.dumps([old.text, *(getattr(old, name) for name in names)])
+    key = open_inboxes(layers.project)[0].key_file.read_bytes()
+    seal = hmac.new(key, said.encode(), hashlib.sha256).hexdigest()
+    head = "".join(f"{name}: {json.dumps(getattr(old, name))}\n" for name in names)
+    path.with_name("wish-20260530-0badc0ffee00.md").write_text(
+        f"---\n{head}seal: {seal}\n---\n\n{old.text}\n", "utf-8"
+    )
+    assert wishes_of(layers) == [old.text, TEXT]
+    (done,) = layers.settle_wishes("ses_9", "m9")
+    assert done.file.startswith("feedback-")
+    assert layers.note(done.file).note.head.session == "ses_0"
+
+
+def test_a_file_without_our_seal_is_no_wish_and_stays_where_it_is(layers: Memory) -> None:
+    (path,) = keep(layers)
+    whole = path.read_text("utf-8")
+    unsealed = "".join(line for line in whole.splitlines(True) if "seal:" not in line)
+    changed = (
+        ("Tuesdays", "Fridays"),
+        ("ses_1", "ses_2"),
+        ("seal: ", "seal: 00"),
+        ('"ses_1"', "7"),
+    )
+    for text in (*(whole.replace(*change) for change in changed), unsealed, TEXT, ""):
+        path.write_text(text, "utf-8")
+        assert wishes_of(layers) == []
+        assert layers.settle_wishes() == layers.settle_wishes("ses_1", "m2") == []
+        assert path.read_text("utf-8") == text
+    path.write_text(whole, "utf-8")
+    open_inboxes(layers.project)[0].key_file.write_text("another machine's", "utf-8")
+    assert (wishes_of(layers), layers.notes(), len(layers.kept_wishes())) == ([], [], 1)
+
+
+def test_a_wish_stored_when_the_process_died_is_not_stored_twice(
+    layers: Memory, monkeypatch: Patch
+) -> None:
+    keep(layers)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "set_watermark", killed)
+        with pytest.raises(KeyboardInterrupt):
+            layers.settle_wishes("ses_1", "m2")
+    assert len(layers.notes()) == 1
+    layers.settle_wishes("ses_1", "m2")
+    assert (len(layers.notes()), wishes_of(layers)) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("the proxy listens on port 8443", "the proxy listens on a port"),
+        ("use pnpm in the monorepo, but never in the legacy app", "use pnpm in the monorepo"),
+        ("deploys go out on Tuesdays", "staging is heron"),
+        ("deploys go out on Tuesdays", ""),
+    ],
+)
+def test_without_its_number_or_one_clause_a_wish_is_not_answered(text: str, answer: str) -> None:
+    assert not Wish(text).answered(answer).is_answered()
