@@ -26,9 +26,7 @@ def test_what_did_not_change_is_fresh_also_where_others_pushed_it(cited: CitedPr
         cited.commit()
 
 
-def test_changed_lines_drifted_as_the_diff_says_until_they_are_put_back(
-    cited: CitedProject,
-) -> None:
+def test_lines_changed_or_taken_out_drifted_as_the_diff_says(cited: CitedProject) -> None:
     cited.note(NOTE, PORT)
     cited.replace("src/server.py", "8081", "9090")
     for _ in range(2):  # before the commit, and after it
@@ -39,13 +37,7 @@ def test_changed_lines_drifted_as_the_diff_says_until_they_are_put_back(
     cited.replace("src/server.py", "9090", "8081")
     cited.commit()
     assert cited.states() == ["fresh"]
-
-
-def test_lines_that_were_taken_out_drifted_and_nothing_is_in_their_place(
-    cited: CitedProject,
-) -> None:
-    cited.note(NOTE, PORT)
-    cited.replace("src/server.py", "PORT = 8081\n", "")
+    cited.replace("src/server.py", "PORT = 8081\n", "")  # nothing stands in its place
     [found] = cited.checked()
     assert (found.state, found.now, found.diff) == ("drifted", "src/server.py", "-PORT = 8081")
 
@@ -92,12 +84,17 @@ def test_a_vendored_copy_does_not_stand_for_a_line_that_was_changed(cited: Cited
     assert cited.states() == ["fresh", "drifted"]
 
 
-def test_white_space_and_line_ends_do_not_count(cited: CitedProject) -> None:
-    cited.note(NOTE, PORT, BIND)
+def test_white_space_line_ends_and_the_mark_of_utf_8_do_not_count(cited: CitedProject) -> None:
+    cited.write("Program.cs", "\ufeffusing System;\r\nclass Program { }\r\n")
+    cited.commit()
+    cited.note(NOTE, PORT, BIND, "Program.cs#L1")
     cited.replace("src/server.py", '    sock.bind(("", port))', '    sock.bind(\n\t("", port)\n  )')
     cited.write("src/server.py", (cited.top / "src/server.py").read_text().replace("\n", "\r\n"))
+    cited.write("Program.cs", "using System;\nclass Program { }\n")
     cited.commit()
-    assert cited.states() == ["fresh", "fresh src/server.py#L9-L12"]
+    assert cited.states() == ["fresh", "fresh src/server.py#L9-L12", "fresh"]
+    cited.replace("Program.cs", "using System;", "using System.Text;")
+    assert cited.states()[2] == "drifted"
 
 
 def test_a_whole_file_or_folder_is_fresh_whatever_is_in_it_moves_and_goes(
@@ -129,18 +126,14 @@ def test_a_commit_is_fresh_while_the_branch_has_it(cited: CitedProject) -> None:
     assert cited.states() == ["gone"]
 
 
-def test_what_the_repository_never_held_is_unknown(cited: CitedProject) -> None:
-    cited.by_hand("other/place.py#L3@0123456789ab:01234567", "commit:0123456789ab")
-    assert cited.states() == ["unknown", "unknown"]
-
-
-def test_a_citation_that_is_odd_or_not_pinned_is_kept_and_named(cited: CitedProject) -> None:
-    cited.by_hand("../outside.py#L1", PORT, "src/server.py#L4@0123456789ab:zz")
-    odd, bare, other = cited.checked()
-    assert odd.state == "unknown"
+def test_a_citation_that_is_odd_not_pinned_or_of_nothing_is_named(cited: CitedProject) -> None:
+    never = "other/place.py#L3@0123456789ab:01234567", "commit:0123456789ab"
+    cited.by_hand("../outside.py#L1", PORT, "src/server.py#L4@0123456789ab:zz", *never)
+    odd, bare, *others = cited.checked()
+    assert (odd.state, bare.state) == ("unknown", "fresh")
     assert "cannot be read" in odd.why
-    assert (bare.state, other.state) == ("fresh", "unknown")
     assert "not pinned" in bare.why
+    assert [each.state for each in others] == ["unknown"] * 3, "the repository never held them"
     found = [each.message for each in cited.memory.doctor() if each.check == "citations"]
     assert "../outside.py#L1" in "".join(found)
 
@@ -207,22 +200,11 @@ def test_a_file_that_became_a_link_is_followed_to_where_its_lines_went(cited: Ci
     assert cited.states()[0].startswith("drifted")
 
 
-def test_the_mark_of_utf_8_is_no_change(cited: CitedProject) -> None:
-    cited.write("Program.cs", "\ufeffusing System;\r\nclass Program { }\r\n")
-    cited.commit()
-    cited.note(NOTE, "Program.cs#L1")
-    cited.write("Program.cs", "using System;\nclass Program { }\n")
-    cited.commit()
-    assert cited.states() == ["fresh"]
-    cited.replace("Program.cs", "using System;", "using System.Text;")
-    assert cited.states() == ["drifted"]
-
-
 def since(cited: CitedProject, revision: str) -> list[str]:
     return [each.place for each in cited.memory.citations(since=revision)]
 
 
-def test_a_change_drifts_what_stood_before_it_and_nothing_else(cited: CitedProject) -> None:
+def test_a_change_since_a_revision_drifts_what_stood_before_it_alone(cited: CitedProject) -> None:
     cited.note(NOTE, PORT, BIND)
     cited.replace("src/server.py", "8081", "9090")
     assert since(cited, "HEAD") == [PORT], "not committed yet"
@@ -233,6 +215,9 @@ def test_a_change_drifts_what_stood_before_it_and_nothing_else(cited: CitedProje
     cited.commit()
     assert since(cited, "HEAD~1") == [BIND]
     assert since(cited, "HEAD~2") == [PORT, BIND]
+    for revision in ("nothing", "--all", "", "HEAD\n"):
+        with pytest.raises(NotFound, match="no commit"):
+            since(cited, revision)
 
 
 def test_a_branch_counts_from_where_it_left(cited: CitedProject) -> None:
@@ -245,13 +230,6 @@ def test_a_branch_counts_from_where_it_left(cited: CitedProject) -> None:
     cited.commit()
     cited.git("switch", "-q", "topic")
     assert since(cited, "main") == [BIND]
-
-
-def test_a_revision_that_is_none_is_a_sentence(cited: CitedProject) -> None:
-    cited.note(NOTE, PORT)
-    for revision in ("nothing", "--all", "", "HEAD\n"):
-        with pytest.raises(NotFound, match="no commit"):
-            cited.memory.citations(since=revision)
 
 
 def test_a_clone_that_leaves_out_commits_says_what_to_fetch(cited: CitedProject) -> None:
@@ -288,10 +266,10 @@ def test_in_a_repository_of_another_kind(tmp_path: Path, how: list[str]) -> None
     assert cited.states() == ["drifted net.py#L4"]
 
 
-def test_a_linked_worktree_has_its_own_files_a_sparse_one_lacks_nothing(
-    cited: CitedProject,
-) -> None:
+def test_a_work_tree_is_judged_by_its_own_files(cited: CitedProject, tmp_path: Path) -> None:
+    """A linked one, a sparse one, which lacks nothing, and one before the first commit."""
     cited.note(NOTE, PORT, "docs/reasons.md")
+    store = cited.memory.project.store
     cited.git("worktree", "add", "-q", "../linked")
     linked = CitedProject(cited.top.parent / "linked")
     linked.replace("src/server.py", "8081", "9090")
@@ -299,6 +277,8 @@ def test_a_linked_worktree_has_its_own_files_a_sparse_one_lacks_nothing(
     cited.git("sparse-checkout", "set", "--no-cone", "docs/")
     assert not (cited.top / "src").exists()
     assert cited.states() == ["fresh", "fresh"]
+    cited.git("init", "-q", str(tmp_path / "unborn"))
+    assert states_in(CitedProject(tmp_path / "unborn"), store) == ["unknown", "unknown"]
 
 
 def cloned(cited: CitedProject, *how: str) -> CitedProject:
@@ -415,15 +395,6 @@ def test_what_was_found_out_may_be_deleted_and_may_be_nonsense(cited: CitedProje
     before = cited.git("status", "--porcelain"), cited.git("for-each-ref")
     assert cited.states() == ["moved net.py#L4"]
     assert (cited.git("status", "--porcelain"), cited.git("for-each-ref")) == before
-
-
-def test_before_the_first_commit_nothing_fails(tmp_path: Path, cited: CitedProject) -> None:
-    cited.note(NOTE, PORT)
-    store = cited.memory.project.store
-    bare = tmp_path / "unborn"
-    bare.mkdir()
-    cited.git("init", "-q", str(bare))
-    assert states_in(CitedProject(bare), store) == ["unknown"]
 
 
 # Cited lines followed through branches and merges, in real repositories.

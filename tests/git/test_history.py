@@ -36,7 +36,7 @@ def commit(folder: Path, message: Message) -> str:
 def test_files_are_found_by_their_names_however_odd(store: Path) -> None:
     for name in ODD:
         (store / name).write_bytes(os.fsencode(name))
-    commit_all(store, "odd")
+    commit_all(store)
     history = of(store)
     expected = {name: history.blob_id(os.fsencode(name)) for name in ODD}
     for found in (history.read_tree("HEAD"), history.read_tree("HEAD", ODD)):

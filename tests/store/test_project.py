@@ -173,13 +173,17 @@ def test_worktrees_of_a_bare_one_share_a_store(home: Path, origin: Path) -> None
     assert matched(home, origin.parent / "two") == (store, [])
 
 
-def test_a_second_clone_finds_the_store_of_the_first(
+def test_a_second_clone_finds_the_store_asks_about_two_that_fit_and_a_fork_has_none(
     home: Path, repository: Path, origin: Path
 ) -> None:
-    store = keep(home, repository)
-    git(repository.parent, "clone", "-q", str(origin), "again")
-    assert matched(home, repository.with_name("again")) == (store, [])
-    assert homes.find_match(home, repository.with_name("again")).moved
+    store, again = keep(home, repository), repository.with_name("again")
+    git(origin.parent, "clone", "-q", str(origin), "again")
+    assert matched(home, again) == (store, [])
+    assert homes.find_match(home, again).moved
+    other = keep(home, repository, "app-2")
+    assert matched(home, again) == (None, [store, other])
+    git(again, "remote", "set-url", "origin", "https://example.org/me/app")
+    assert homes.find_match(home, again) == homes.Match()
 
 
 def test_a_clone_that_went_on_after_the_first_was_deleted_finds_it_by_a_commit_that_was_seen(
@@ -219,15 +223,6 @@ def test_a_stranger_who_copied_first_commit_and_remote_is_asked_about(
     assert matched(home, evil) == (None, [store])
 
 
-def test_a_fork_and_a_project_of_one_template_are_other_projects(
-    home: Path, repository: Path, origin: Path
-) -> None:
-    keep(home, repository)
-    git(repository.parent, "clone", "-q", str(origin), "fork")
-    git(repository.parent / "fork", "remote", "set-url", "origin", "https://example.org/me/app")
-    assert homes.find_match(home, repository.parent / "fork") == homes.Match()
-
-
 def test_a_copy_without_a_remote_is_asked_about_while_the_first_is_there(
     home: Path, repository: Path
 ) -> None:
@@ -244,12 +239,6 @@ def test_another_project_in_the_same_place_gets_no_store(home: Path, repository:
     git(repository, "init", "-q", "-b", "main")
     commit(repository, "another beginning")
     assert homes.find_match(home, repository) == homes.Match()
-
-
-def test_two_stores_that_fit_are_asked_for(home: Path, repository: Path, origin: Path) -> None:
-    stores = [keep(home, repository, name) for name in ("app", "app-2")]
-    git(repository.parent, "clone", "-q", str(origin), "again")
-    assert matched(home, repository.with_name("again")) == (None, stores)
 
 
 def test_a_remote_that_the_project_got_later_is_noted(home: Path, repository: Path) -> None:

@@ -11,39 +11,35 @@ from projects import git
 from mdmemory.cli import main
 
 Patch = pytest.MonkeyPatch
-OLD_HEAD = """\
+HEAD = """\
 ---
 name: {name}
 description: {description}
-metadata:
+%smetadata:
   type: {type}
-  source: explicit
-  created: 2026-11-22
-  updated: 2026-11-22
-  session: ses_one
-  turn: msg_1
+  source: %s
 ---
 
 {description}
 """
-NEW_HEAD = """\
----
-name: {name}
-description: {description}
-aliases: [{name}-before]
-metadata:
-  type: {type}
-  source: manual
+OLD_HEAD = HEAD % (
+    "",
+    """explicit
+  created: 2026-11-22
+  updated: 2026-11-22
+  session: ses_one
+  turn: msg_1""",
+)
+NEW_HEAD = HEAD % (
+    "aliases: [{name}-before]\n",
+    """manual
   created: 2026-11-28
   updated: 2026-11-28
   reinforced: 2
   last_reinforced: 2026-11-28
   cites:
-    - README.md#L1@e69de29bb2d1:00000000
----
-
-{description}
-"""
+    - README.md#L1@e69de29bb2d1:00000000""",
+)
 OLD_LEDGER = """\
 <!-- conflict ledger of mdmemory: notes that contradict each other -->
 # Conflicts
@@ -53,8 +49,7 @@ OLD_LEDGER = """\
 """  # noqa: E501
 NEW_LEDGER = OLD_LEDGER.replace(
     "tick its box, or run `mdmemory conflicts resolve ID`.",
-    '`mdmemory review` shows both texts and takes your answer. A ticked box means "looked at: keep '
-    'both".',
+    '`mdmemory review` shows both texts. A ticked box means "looked at: keep both".',
 )
 OLD_EDIT = """\
 memory: edit prefers-pnpm
