@@ -66,22 +66,20 @@ def test_a_store_at_the_top_of_its_repository_has_no_prefix(repository: Path) ->
     assert history.read_index(["README"]).keys() == {"README"}
 
 
-def test_what_git_is_told_not_to_look_at_is_closed(store: Path) -> None:
-    git(store, "update-index", "--assume-unchanged", "user-name.md")
-    git(store, "update-index", "--skip-worktree", "project-plan.md")
-    staged = of(store).read_index(["user-name.md", "project-plan.md", "feedback-old.md"])
-    closed = [file for file, there in staged.items() if not there.trusted]
-    assert closed == ["project-plan.md", "user-name.md"]
-
-
-def test_a_file_in_the_middle_of_a_merge_is_closed(store: Path) -> None:
-    (store / "user-name.md").write_text("stashed\n")
+def test_what_git_is_told_not_to_look_at_or_is_merging_is_closed(store: Path) -> None:
+    commit_all(store, **{"user-new.md": "new"})
+    (store / "user-new.md").write_text("stashed\n")
     git(store, "stash", "-q")
-    (store / "user-name.md").write_text("committed\n")
-    git(store, "commit", "-q", "-a", "-m", "other")
+    commit_all(store, **{"user-new.md": "committed\n"})
     with pytest.raises(AssertionError):
         git(store, "stash", "pop", "-q")
-    assert "merge" in of(store).read_index(["user-name.md"])["user-name.md"].closed
+    git(store, "update-index", "--assume-unchanged", "user-name.md")
+    git(store, "update-index", "--skip-worktree", "project-plan.md")
+    files = ["user-name.md", "project-plan.md", "feedback-old.md", "user-new.md"]
+    staged = of(store).read_index(files)
+    closed = [file for file, there in staged.items() if not there.trusted]
+    assert closed == ["project-plan.md", "user-name.md", "user-new.md"]
+    assert "merge" in staged["user-new.md"].closed
 
 
 def test_a_file_that_is_gone_is_not_the_same_as_bytes_that_are_missing(store: Path) -> None:
@@ -93,11 +91,18 @@ def test_a_file_that_is_gone_is_not_the_same_as_bytes_that_are_missing(store: Pa
         history.read("HEAD", "user-name.md")
 
 
-def test_a_detached_head_has_no_branch(store: Path) -> None:
+def test_a_detached_head_has_no_branch_and_an_unborn_one_an_empty_log(
+    store: Path, tmp_path: Path
+) -> None:
     assert of(store).branch() == "refs/heads/main"
     git(store, "switch", "-q", "--detach")
     with pytest.raises(RepositoryState, match="detached"):
         of(store).branch()
+    git(tmp_path, "init", "-q", "new")
+    history = of(tmp_path / "new")
+    assert history.logged() == history.log_of(ID_TRAILER) == []
+    assert history.list_undone() == set()
+    assert history.read_tree(history.head()) == {}
 
 
 def test_a_message_is_read_back_as_it_was_written(store: Path) -> None:
@@ -170,14 +175,6 @@ def test_commits_are_found_by_a_trailer_as_the_whole_log_has_them(store: Path) -
     assert history.find_own(mentioned) == log[0]
     git(store, "reset", "-q", "--hard", "HEAD~3")
     assert of(store).find_own(mentioned) is None  # no ancestor of HEAD any more
-
-
-def test_an_unborn_branch_has_an_empty_log(tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q", "new")
-    history = of(tmp_path / "new")
-    assert history.logged() == history.log_of(ID_TRAILER) == []
-    assert history.list_undone() == set()
-    assert history.read_tree(history.head()) == {}
 
 
 def test_reverts_of_reverts_are_followed_to_any_depth(store: Path) -> None:

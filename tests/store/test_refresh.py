@@ -72,14 +72,6 @@ def test_a_hand_edit_during_a_write_is_in_the_next_index(
     assert is_right(memory)
 
 
-def test_a_write_whose_index_git_is_told_not_to_see_still_has_one(memory: Memory) -> None:
-    text = 'store = "notes/memory"\n[index]\ntracked = false\n'
-    (memory.project.root / "mdmemory.toml").write_text(text, encoding="utf-8")
-    memory = Memory.open(memory.project.root)
-    add_coffee(memory)
-    assert is_right(memory)
-
-
 def test_an_index_changed_meanwhile_is_made_again(memory: Memory, monkeypatch: Patch) -> None:
     before = Transactions.apply
 

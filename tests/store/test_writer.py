@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import indexed
 import pytest
 from projects import commit_all, git, tip
 from stores import open_writer, write_note
@@ -27,6 +28,7 @@ from mdmemory.errors import (
 from mdmemory.files import digest, link_file, read_regular, write_atomic
 from mdmemory.git import replacement, repositories
 from mdmemory.git.transaction import Change
+from mdmemory.store.store import Store
 from mdmemory.store.writer import Group, Writer, Written
 
 Patch = pytest.MonkeyPatch
@@ -256,7 +258,8 @@ def test_an_untracked_index_is_written_and_not_committed(repository: Path, store
     done = add(open_writer(repository))
     files = git(store, "show", "--format=", "--name-only", done.commit).split()
     assert files == ["notes/memory/user-fresh.md"]
-    assert "user-fresh.md" in (store / "MEMORY.md").read_text()
+    heads = [note.note.head for note in Store(store).notes()]
+    assert (store / "MEMORY.md").read_text() == indexed.build(heads).memory
 
 
 def test_the_overflow_goes_when_it_is_empty(repository: Path, store: Path) -> None:
