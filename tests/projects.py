@@ -125,6 +125,15 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return root
 
 
+def bytes_below(folder: Path) -> dict[str, bytes]:
+    """Every file of a project or a store, but for those of git and for our own state."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not {".git", ".mdmemory"} & {*path.relative_to(folder).parts}
+    }
+
+
 def script(path: Path, text: str) -> Path:
     """A program of the shell's there: an editor, or a hook."""
     path.parent.mkdir(parents=True, exist_ok=True)

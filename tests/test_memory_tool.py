@@ -11,7 +11,7 @@ from fake_provider import FakeProvider
 from hypothesis import HealthCheck, settings
 from hypothesis import given as holds_for
 from hypothesis import strategies as st
-from projects import Git, Patch
+from projects import Git, Patch, bytes_below
 from rows import each
 from stores import BeginStore
 
@@ -45,14 +45,6 @@ def text_of(memory: Memory, file: str) -> str:
 
 def log(memory: Memory) -> list[str]:
     return [str(entry.get("Memory-Op")) for entry, undone, _ in memory.log() if not undone]
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and ".git" not in path.parts and ".mdmemory" not in path.parts
-    }
 
 
 # --- the answers that the API prescribes ---------------------------------------------------------
@@ -234,7 +226,7 @@ def test_in_a_persons_own_repository_no_branch_moves(
 
 def test_what_no_note_may_hold_is_refused(memory: Memory, ask: Ask) -> None:
     ask("create", path=B, file_text="One.\n")
-    before = snapshot(memory.project.store)
+    before = bytes_below(memory.project.store)
 
     def check(text: str, why: str) -> None:
         said = [ask("create", path=A, file_text=text)]
@@ -242,7 +234,7 @@ def test_what_no_note_may_hold_is_refused(memory: Memory, ask: Ask) -> None:
         if text.strip() and not text.startswith("---"):
             said.append(ask("str_replace", path=B, old_str="One.\n", new_str=text))
         assert [each[:7] for each in said] == ["Error: "] * len(said)
-        assert snapshot(memory.project.store) == before
+        assert bytes_below(memory.project.store) == before
 
     rows = (
         (f"The key is {SECRET}.\n", "secret"), ("", "empty"), ("x" * 20_001, "Split it"),
@@ -300,7 +292,7 @@ def test_what_contradicts_a_note_is_flagged_for_the_person(memory: Memory, ask: 
 
 def refuse_all(memory: Memory, ask: Ask, path: str, other: str) -> None:
     """No call on this path does anything; `other` is a note that is there."""
-    before = snapshot(memory.project.root)
+    before = bytes_below(memory.project.root)
     for command, given in (
         ("create", {"path": path, "file_text": "x"}), ("delete", {"path": path}),
         ("str_replace", {"path": path, "old_str": "8080", "new_str": "1"}),
@@ -311,7 +303,7 @@ def refuse_all(memory: Memory, ask: Ask, path: str, other: str) -> None:
         said = ask(command, **given)
         assert said.startswith(("Error: ", "The path ")), said
         assert len(said) < 2000
-    assert snapshot(memory.project.root) == before
+    assert bytes_below(memory.project.root) == before
 
 
 def test_what_mdmemory_writes_itself_is_only_read(memory: Memory, ask: Ask) -> None:

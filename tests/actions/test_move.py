@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from moments import DIED, DONE, child, die, full, spread
 from pace import FULL
-from projects import Git, Patch
+from projects import Git, Patch, bytes_below
 from stores import BeginStore
 
 from mdmemory.actions import move
@@ -68,12 +68,8 @@ def seen(root: Path, git: Git) -> tuple[str, bytes, list[str]]:
 
 def texts(store: Path) -> dict[str, bytes]:
     """The notes and the person's own files of a store."""
-    other = {".git", ".mdmemory", PROJECT_FILE, "MEMORY.md"}
-    return {
-        str(path.relative_to(store)): path.read_bytes()
-        for path in store.rglob("*")
-        if path.is_file() and not other & {*path.relative_to(store).parts}
-    }
+    ours = (PROJECT_FILE, "MEMORY.md")
+    return {name: data for name, data in bytes_below(store).items() if name not in ours}
 
 
 def test_the_history_and_every_file_go_along_and_the_project_stays(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from projects import Git, Patch
+from projects import Git, Patch, bytes_below
 
 from mdmemory import Memory
 from mdmemory.actions.setup import remove_store
@@ -16,14 +16,6 @@ OWN_FILES = ["mdmemory.toml", "notes/memory/.gitattributes", "notes/memory/MEMOR
 def committed(git: Git, folder: Path, commit: str = "HEAD") -> list[str]:
     names = git(folder, "show", "--format=", "--name-only", "-z", commit)
     return [name for name in names.split("\0") if name]
-
-
-def everything(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and ".git" not in path.parts and ".mdmemory" not in path.parts
-    }
 
 
 def made(root: Path) -> Path:
@@ -141,15 +133,15 @@ def test_a_store_of_its_own_is_taken_out_whole_while_it_has_no_note(repository: 
     exclude = repository / ".git/info/exclude"
     exclude.parent.mkdir(exist_ok=True)
     exclude.write_text("/mine\n")
-    before = everything(repository), exclude.read_bytes()
+    before = bytes_below(repository), exclude.read_bytes()
     memory, _ = Memory.init(repository, own_repo=True)
     assert len(remove_store(memory.project)) == 1
-    assert (everything(repository), exclude.read_bytes()) == before
+    assert (bytes_below(repository), exclude.read_bytes()) == before
     memory, _ = Memory.init(repository, own_repo=True)
     memory.add("a", type="project", description="A")
-    kept = everything(repository)
+    kept = bytes_below(repository)
     assert "it stays" in remove_store(memory.project)[0]
-    assert everything(repository) == kept
+    assert bytes_below(repository) == kept
 
 
 @pytest.mark.parametrize("ref", ["refs/heads/old", "refs/tags/v1", "refs/remotes/origin/old"])
@@ -193,11 +185,11 @@ def test_the_file_s_word_on_the_store_wins_over_another_option(repository: Path)
 
 def test_init_is_refused_where_notes_would_not_be_safe(repository: Path, git: Git) -> None:
     def is_refused(kind: type[MdmemoryError], says: str) -> None:
-        before = everything(repository)
+        before = bytes_below(repository)
         with pytest.raises(kind, match=says) as problem:
             Memory.init(repository)
         assert problem.value.hint
-        assert everything(repository) == before
+        assert bytes_below(repository) == before
 
     attributes, notes = repository / ".gitattributes", repository / "notes"
     attributes.write_text("*.md filter=crypt\n", encoding="utf-8")

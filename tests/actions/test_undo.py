@@ -121,7 +121,9 @@ def test_what_is_no_note_any_more_is_kept(
     assert [file for file, _ in back.kept] == ["user-name.md"]
 
 
-def test_being_met_again_is_no_change_of_a_note(store: Path, writer: Writer) -> None:
+def test_being_met_again_is_no_change_of_a_note_and_such_a_line_of_the_body_is(
+    store: Path, writer: Writer
+) -> None:
     before = (store / "user-name.md").read_bytes()
     do(writer, {"user-name.md": note("New.", updated="2026-01-01")})
     met = note("New.", updated="2026-02-02", reinforced="3", last_reinforced="2026-02-02")
@@ -129,9 +131,6 @@ def test_being_met_again_is_no_change_of_a_note(store: Path, writer: Writer) -> 
     log = writer.history.log_of("Memory-Id") if writer.history else []
     assert undo(writer, log[1].commit).restored == ("user-name.md",)
     assert (store / "user-name.md").read_bytes() == before
-
-
-def test_a_line_of_the_body_that_looks_like_a_counter_is_text(store: Path, writer: Writer) -> None:
     done = do(writer, {"user-name.md": note("reinforced: no")})
     (store / "user-name.md").write_bytes(note("reinforced: yes"))
     assert undo(writer, done.id).restored == ()
@@ -394,21 +393,20 @@ def test_an_older_answer_goes_while_a_newer_one_holds(memory: Memory, keep: str 
     assert "project-port-8080.md" not in {note.file for note in memory.notes()}
 
 
-def test_keeping_both_is_not_flagged_again(memory: Memory) -> None:
-    (conflict,) = memory.conflicts()
-    memory.resolve(conflict.id)
-    assert memory.conflicts() == []
-    assert memory.compact().outcome == "noop"
-    assert {note.file for note in memory.notes()} == {EIGHT, FOUR}
-
-
-def test_a_tick_by_hand_clears_an_entry(memory: Memory) -> None:
-    ledger = memory.project.store / "_CONFLICTS.md"
-    ledger.write_text(ledger.read_text("utf-8").replace("- [ ]", "- [x]"), "utf-8")
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_keeping_both_by_an_answer_or_a_tick_is_not_flagged_again(
+    memory: Memory, by_hand: bool
+) -> None:
+    if by_hand:
+        ledger = memory.project.store / "_CONFLICTS.md"
+        ledger.write_text(ledger.read_text("utf-8").replace("- [ ]", "- [x]"), "utf-8")
+    else:
+        memory.resolve(memory.conflicts()[0].id)
     assert memory.conflicts() == []
     memory.index()
     assert "conflict" not in index(memory)
     assert memory.compact().outcome == "noop"
+    assert {note.file for note in memory.notes()} == {EIGHT, FOUR}
 
 
 @pytest.mark.parametrize(("id", "keep"), [("c-00000000", None), ("", "user-elsewhere")])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from pace import sample
-from projects import Ask, Git, Patch, Say
+from projects import Ask, Git, Patch, Say, bytes_below
 from stores import BeginStore
 
 from mdmemory.capture import wishes
@@ -110,12 +110,7 @@ def full(memory: Memory) -> Memory:
 
 def bytes_of(memory: Memory) -> dict[str, bytes]:
     """Every file of the store, MEMORY.md and the inbox among them."""
-    store = memory.project.store
-    return {
-        str(path.relative_to(store)): path.read_bytes()
-        for path in sorted(store.rglob("*"))
-        if path.is_file() and not {".git", ".mdmemory"} & {*path.relative_to(store).parts}
-    }
+    return bytes_below(memory.project.store)
 
 
 def test_all_that_waits_is_one_list_and_what_a_person_said_comes_first(full: Memory) -> None:
