@@ -109,22 +109,6 @@ def test_dates_are_those_of_the_clock_that_is_handed_in(memory: Memory) -> None:
     assert (head.created, head.updated) == ("2026-06-01", "2026-06-04")
 
 
-def test_notes_and_listing_give_every_note_sorted_by_file(memory: Memory) -> None:
-    files = sorted(stored(memory, name) for name in ("b", "a", "c"))
-    assert [note.file for note in memory.notes()] == files
-    rows = memory.listing()
-    assert [row.head.file for row in rows] == files
-    assert [row.digest for row in rows] == [note.digest for note in memory.notes()]
-    assert all(row.listed and row.strength > 0 for row in rows)
-
-
-def test_a_hand_edit_is_seen_at_the_next_call(memory: Memory) -> None:
-    path = memory.project.store / stored(memory)
-    path.write_text(path.read_text("utf-8").replace("About", "All about"), "utf-8")
-    assert memory.note("prefers-pnpm").note.head.description == "All about prefers-pnpm"
-    assert "All about" in (memory.project.store / "MEMORY.md").read_text("utf-8")
-
-
 def test_a_command_looks_at_the_folder_once_for_all(memory: Memory, monkeypatch: Patch) -> None:
     memory.add("milk", type="user", description="Drinks milk")
     looks: list[Path] = []

@@ -197,14 +197,6 @@ def failed(memory: Memory) -> GitFailed:
     return caught.value
 
 
-def test_a_remote_that_is_gone_is_named(machines: Two, empty_remote: Path, git: Git) -> None:
-    home, work = machines
-    empty_remote.rename(empty_remote.with_name("elsewhere"))
-    assert "could not fetch from origin" in failed(home).message
-    empty_remote.with_name("elsewhere").rename(empty_remote)
-    come_together(home, work, git)
-
-
 def test_a_remote_that_was_made_anew_gets_all_of_it_again(
     machines: Two, empty_remote: Path, git: Git
 ) -> None:

@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from projects import Git, Patch
 
 from mdmemory import cli
 from mdmemory.config import person
-from mdmemory.errors import Busy
 from mdmemory.hosts import background
 from mdmemory.hosts.background import Log
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.memory import Memory
 from mdmemory.store import receipt_box
-from mdmemory.store import writer as writing
 
 WISH = "Remember that deploys go out on Tuesdays only."
 FACT = "deploys go out on Tuesdays only"
@@ -90,24 +87,6 @@ def test_a_wish_that_cannot_be_written_is_kept_and_written_by_the_next_hook(
     mend(project)
     hear("hello", "msg_2")
     assert (project / "notes/memory" / FILE).is_file()
-    assert kept(project) == []
-
-
-def test_a_wish_said_while_the_store_is_busy_is_kept_and_written_when_its_turn_is_over(
-    project: Path, hear: Hear, git: Git, monkeypatch: Patch
-) -> None:
-    def busy(*_: object, **__: object) -> None:
-        raise Busy("The store is in use.", "Wait for it to end and run the command again.")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(writing, "hold_lock", busy)
-        hear(WISH)
-        hear("hello", "msg_2")
-    assert len(kept(project)) == 1
-    assert git(project, "status", "--porcelain") == "", "git does not see the inbox"
-    hear("hello again", "msg_3")
-    assert FACT[1:] in git(project, "show", f"HEAD:notes/memory/{FILE}")
-    assert "turn: msg_1" in git(project, "show", f"HEAD:notes/memory/{FILE}")
     assert kept(project) == []
 
 

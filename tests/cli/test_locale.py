@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pace import HUNG, seldom
 from projects import Ask, Git, Say
+from stores import BeginStore
 
 NAMES = ("plain", "größe", "喜欢")
 LATIN = "de_DE.ISO-8859-1"
@@ -47,16 +48,16 @@ def locale(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def store(repository: Path, git: Git) -> Path:
+def store(begin_store: BeginStore, git: Git) -> Path:
     """A store that was begun under UTF-8, with its index and its notes committed."""
-    call(repository, {}, "init", "--store", "notes/memory")
-    folder = repository / "notes" / "memory"
+    memory = begin_store()
+    folder = memory.project.store
     for name in NAMES:
         head = f"---\nname: {name}\ndescription: Über {name}\nmetadata:\n  type: user\n---\n"
         (folder / f"user-{name}.md").write_text(f"{head}\nWas {name} heißt.\n", encoding="utf-8")
-    call(repository, {}, "index")
-    git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "notes", "--allow-empty")
+    memory.index()
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "notes", "--allow-empty")
     return folder
 
 
@@ -70,17 +71,6 @@ def python(root: Path, locale: dict[str, str], *words: str) -> str:
         capture_output=True, check=True, timeout=HUNG,
     )  # fmt: skip
     return done.stdout.decode("utf-8")
-
-
-def test_the_index_is_the_same_in_any_locale(store: Path, locale: dict[str, str], git: Git) -> None:
-    root, index = store.parents[1], store / "MEMORY.md"
-    before = index.read_bytes()
-    assert "(user-größe.md)" in before.decode("utf-8")
-    index.unlink()
-    shutil.rmtree(root / ".mdmemory")
-    assert "3 of 3 notes" in call(root, locale, "index")
-    assert index.read_bytes() == before
-    assert git(root, "status", "--porcelain") == ""
 
 
 def test_commands_know_names_in_every_locale(store: Path, locale: dict[str, str], git: Git) -> None:
