@@ -33,6 +33,7 @@ from mdmemory.errors import BadNote
 SPAN = 200  # commits between writing and the last check
 _NAME = re.compile(r"(?:def|class|function|func|const|let|export|type)\s+(\w{4,60})")
 _NUMBER = re.compile(r"(\w{4,60})\s*[:=]+\s*(\d{2,9})")
+KINDS = ("lines", "claims", "mentions")
 Changed = Callable[[str, tuple[int, int] | None], bool]
 
 
@@ -99,7 +100,7 @@ def main() -> int:
 
 def _made(folder: Path, seed: int, notes: int) -> dict[str, Tally]:
     history = drift_history.MadeUp(folder / "made", seed, SPAN + 20)
-    chance, found = random.Random(seed), _tallies()
+    chance, found = random.Random(seed), {kind: Tally() for kind in KINDS}
     bases = sorted(chance.sample(range(20), 10))
     for base in bases:
         commit, tree = history.states[base]
@@ -127,7 +128,7 @@ def _own(folder: Path, source: Path, seed: int, half: str, notes: int) -> dict[s
     commits = _git(clone, "rev-list", "--first-parent", "--reverse", "HEAD").split()
     middle = len(commits) // 2
     period = commits[:middle] if half == "first" else commits[middle:]
-    chance, found = random.Random(seed), _tallies()
+    chance, found = random.Random(seed), {kind: Tally() for kind in KINDS}
     span = min(SPAN, 2 * len(period) // 3)
     starts = range(len(period) - span)
     for base in sorted(chance.sample(starts, min(10, len(starts)))):
@@ -143,10 +144,6 @@ def _own(folder: Path, source: Path, seed: int, half: str, notes: int) -> dict[s
 # --- writing and checking ------------------------------------------------------------------------
 
 
-def _tallies() -> dict[str, Tally]:
-    return {kind: Tally() for kind in ("lines", "claims", "mentions")}
-
-
 def _at(folder: Path, commit: str) -> Memory:
     """The project at a commit, with an empty memory of its own."""
     _git(folder, "checkout", "-q", "-f", commit)
@@ -160,10 +157,12 @@ def _written(
     memory: Memory, chance: random.Random, folder: Path, count: int, tree: drift_history.Tree | None
 ) -> dict[str, str]:
     """Write notes of each kind; the kind of each, by its file."""
-    paths = [path for path in _git(folder, "ls-files").split("\n") if _is_text(folder / path)]
+    there = [path for path in _git(folder, "ls-files").split("\n") if (folder / path).is_file()]
+    small = [path for path in there if (folder / path).stat().st_size < 200_000]
+    paths = [path for path in small if b"\0" not in (folder / path).read_bytes()]
     kinds = {}
     for number in range(count):
-        kind = ("lines", "claims", "mentions")[number % 3]
+        kind = KINDS[number % 3]
         for text, cite in _facts(chance, folder, paths, kind, tree):
             with suppress(BadNote):  # what looks like a secret is no note
                 done = memory.add(
@@ -173,10 +172,6 @@ def _written(
                 kinds[done.file] = kind
                 break
     return kinds
-
-
-def _is_text(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size < 200_000 and b"\0" not in path.read_bytes()
 
 
 def _facts(

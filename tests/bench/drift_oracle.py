@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -131,16 +132,9 @@ class Oracle:
         for one, other, size in matcher.get_matching_blocks():
             if one <= low and high <= one + size:
                 start, end = other + low - one, other + high - one
-                return self._at_line_ends(new, start, end)
+                counts = [len(_TOKEN.findall(row)) for row in new.split("\n")]
+                return {start, end} <= {0, *accumulate(counts)}  # they are whole lines
         return False
-
-    def _at_line_ends(self, text: str, start: int, end: int) -> bool:
-        """Whether the tokens of a text from `start` to `end` are whole lines."""
-        ends, number = {0}, 0
-        for row in text.split("\n"):
-            number += len(_TOKEN.findall(row))
-            ends.add(number)
-        return start in ends and end in ends
 
     def _text(self, commit: str, path: str) -> str | None:
         return self._texts(commit).get(path)

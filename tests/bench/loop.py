@@ -182,7 +182,11 @@ def play(case: LoopCase, calls: Sequence[Call]) -> Left:
 def judge(case: LoopCase, left: Left) -> dict[str, int]:
     """What is right and wrong about what a turn left, as counts."""
     gone = {name for name, _, _ in case.notes} - left.old
-    found = [any(_has(words, text) for text, _ in left.new) for words in case.facts]
+    texts = [text.casefold() for text, _ in left.new]
+    found = [
+        any(all(word.casefold() in text for word in words) for text in texts)
+        for words in case.facts
+    ]
     counts = Counter(cases=1, stored=len(left.new), proven=sum(proven for _, proven in left.new))
     if case.changes:
         verdict = "settled" if gone == case.changes else "blind"
@@ -199,10 +203,6 @@ def judge(case: LoopCase, left: Left) -> dict[str, int]:
     if not case.facts:
         counts.update(silent=1, junk=int(bool(left.new)))
     return counts
-
-
-def _has(words: Sequence[str], text: str) -> bool:
-    return all(word.casefold() in text.casefold() for word in words)
 
 
 def report(judged: Mapping[str, Counter[str]]) -> str:

@@ -27,6 +27,7 @@ from mdmemory.protocol import Protocol, shipped_protocol, task_prompt
 
 SERVER = "https://api.openai.com/v1"
 CALLS = 250  # at most, without --calls
+PROTOCOL = Protocol(shipped_protocol())
 SILENT = 3  # cases in a row without an answer, after which nobody is asked any more
 
 
@@ -54,11 +55,12 @@ def announced(cases: Sequence[Session | Store], calls: int, settings: Mapping[st
 
 
 def _length(case: Session | Store) -> int:
+    rules = task_prompt(EXTRACT if isinstance(case, Session) else COMPACT, PROTOCOL)
     if isinstance(case, Session):
         texts = [text for _, text in case.turns] + [text for note in case.notes for text in note]
-        return tokens(task_prompt(EXTRACT, Protocol(shipped_protocol()))) + tokens("\n".join(texts))
-    texts = [text for note in case.notes for text in note.values()]
-    return tokens(task_prompt(COMPACT, Protocol(shipped_protocol()))) + tokens("\n".join(texts))
+    else:
+        texts = [text for note in case.notes for text in note.values()]
+    return tokens(rules) + tokens("\n".join(texts))
 
 
 def run(bench: Bench, cases: Sequence[Session | Store]) -> None:
@@ -74,17 +76,13 @@ def run(bench: Bench, cases: Sequence[Session | Store]) -> None:
             bench.session(case)
         else:
             bench.store(case)
-        failed = (
-            bench.figures.failures[ModelFailed.code] and bench.figures.counts["output"] == before
-        )
-        silent = silent + 1 if failed else 0
+        is_silent = bench.figures.counts["output"] == before
+        silent = silent + 1 if is_silent and bench.figures.failures[ModelFailed.code] else 0
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--calls", type=int, default=CALLS, help="the most that is asked")
-    options.add_argument("--every", type=int, default=1, help="take each Nth case only")
-    options.add_argument("--only", choices=("sessions", "stores"))
     options.add_argument("--local", action="store_true", help="the smallest model in a package")
     options.add_argument("--details", action="store_true", help="say it case by case, too")
     chosen = options.parse_args()
@@ -98,10 +96,7 @@ def measure(chosen: argparse.Namespace) -> None:
     """Ask about the cases, and print what came of it."""
     settings = environment(os.environ)
     os.environ.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1")
-    cases: list[Session | Store] = [
-        *(sessions() if chosen.only != "stores" else ())[:: chosen.every],
-        *(stores() if chosen.only != "sessions" else ())[:: chosen.every],
-    ]
+    cases: list[Session | Store] = [*sessions(), *stores()]
     print(announced(cases, chosen.calls, settings), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), settings, chosen.calls)

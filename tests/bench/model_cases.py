@@ -125,18 +125,16 @@ class Store:
 
 def stores(plans: Path = PLANS, pairs: Path = PAIRS) -> list[Store]:
     """The marked stores, in a fixed order."""
-    found = [_of_plan(row) for row in _rows(plans)]
+    found = []
+    for row in _rows(plans):
+        groups = {name: tuple(map(frozenset, row[name])) for name in ("same", "near", "contradict")}
+        found.append(Store(row["id"], row["notes"], over=frozenset(row["over"]), **groups))
     return [*found, *(_of_pairs(name, rows) for name, rows in _bundles(_rows(pairs)))]
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return [json.loads(line) for line in lines if line.strip()]
-
-
-def _of_plan(row: dict[str, Any]) -> Store:
-    groups = {name: tuple(map(frozenset, row[name])) for name in ("same", "near", "contradict")}
-    return Store(row["id"], row["notes"], over=frozenset(row["over"]), **groups)
 
 
 def _bundles(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -149,15 +147,13 @@ def _bundles(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[str, list[dict[st
         while those:
             chosen: list[dict[str, Any]] = []
             for row in those:
-                if len(chosen) < PAIRS_OF_A_STORE and not any(_is_near(row, o) for o in chosen):
+                if len(chosen) < PAIRS_OF_A_STORE and not any(
+                    _shared(row[a], o[b]) >= NEAR for o in chosen for a in "ab" for b in "ab"
+                ):
                     chosen.append(row)
             those = [row for row in those if row not in chosen]
             number += 1
             yield f"pairs-{lang}-{number}", chosen
-
-
-def _is_near(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return any(_shared(one[a], other[b]) >= NEAR for a in "ab" for b in "ab")
 
 
 def _of_pairs(name: str, rows: Sequence[dict[str, Any]]) -> Store:
@@ -181,7 +177,11 @@ def judged(op: Op, store: Store) -> str:
             return "right"
         return "" if any(files <= group for group in store.near) else "wrong"
     if isinstance(op, Delete):
-        return "right" if files <= store.over or _is_said_twice(files, store) else "wrong"
+        return (
+            "right"
+            if files <= store.over or any(files < group for group in store.same)
+            else "wrong"
+        )
     if isinstance(op, Flag):
         return "right" if any(pair <= files for pair in store.contradict) else "wrong"
     return ""
@@ -193,10 +193,6 @@ def finds(op: Op, group: Files, *, contradict: bool) -> bool:
     if isinstance(op, Flag) != contradict or isinstance(op, Rewrite):
         return False
     return len(group & frozenset(named(op))) > (not isinstance(op, Delete))
-
-
-def _is_said_twice(files: Files, store: Store) -> bool:
-    return any(files < group for group in store.same)
 
 
 # --- figures -------------------------------------------------------------------------------------
@@ -215,31 +211,27 @@ class Figures:
     def lines(self) -> list[str]:
         """The table that is printed."""
         told = self.counts
-        found = [
-            f"sessions {told['sessions']:4}   {_of(told, 'facts kept', 'facts')};"
+
+        def of(some: str, all_: str) -> str:
+            return f"{some} {told[some]} of {told[all_]}"
+
+        def listed(these: Counter[str]) -> str:
+            return ", ".join(f"{name} {count}" for name, count in these.most_common()) or "none"
+
+        return [
+            f"sessions {told['sessions']:4}   {of('facts kept', 'facts')};"
             f" facts waiting {told['facts waiting']}; junk stored {told['junk stored']},"
             f" waiting {told['junk waiting']}; other notes stored {told['other stored']},"
             f" waiting {told['other waiting']}",
-            f"stores   {told['stores']:4}   {_of(told, 'duplicates found', 'duplicates')};"
-            f" {_of(told, 'contradictions found', 'contradictions')};"
-            f" {_of(told, 'past found', 'past')}",
-        ]
-        for kind in ("merge", "delete", "flag"):
-            right, wrong = told[f"{kind} right"], told[f"{kind} wrong"]
-            found.append(f"{kind + 's':15} right {right}, wrong {wrong}")
-        found.append(f"rewrites        {told['rewrite']}")
-        found.append(f"refused         {_listed(self.refusals)}")
-        found.append(f"no answer       {_listed(self.failures)}")
-        found.append(
+            f"stores   {told['stores']:4}   {of('duplicates found', 'duplicates')};"
+            f" {of('contradictions found', 'contradictions')}; {of('past found', 'past')}",
+            *(
+                f"{f'{kind}s':15} right {told[f'{kind} right']}, wrong {told[f'{kind} wrong']}"
+                for kind in ("merge", "delete", "flag")
+            ),
+            f"rewrites        {told['rewrite']}",
+            f"refused         {listed(self.refusals)}",
+            f"no answer       {listed(self.failures)}",
             f"cost            {told['calls']} calls, {told['input']} tokens in,"
-            f" {told['output']} out, {self.seconds:.0f} s"
-        )
-        return found
-
-
-def _of(told: Counter[str], some: str, all_: str) -> str:
-    return f"{some} {told[some]} of {told[all_]}"
-
-
-def _listed(told: Counter[str]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in told.most_common()) or "none"
+            f" {told['output']} out, {self.seconds:.0f} s",
+        ]

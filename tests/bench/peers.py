@@ -33,6 +33,7 @@ from bench.speed.measure import (
     peak_of,
     started,
 )
+from bench.speed.rows import best_of, middle_of
 from bench.speed.serving import HELLO, Server
 from bench.speed.world import World, clean_environment, forget, git
 
@@ -242,23 +243,15 @@ def measured(who: str, world: World, env: dict[str, str]) -> Found:
 
 
 def best(step: Step, before: Callable[[], object] = lambda: None, runs: int = RUNS) -> Cost:
-    """The least CPU and time of some runs, and the most memory."""
     costs = []
     for _ in range(runs):
         before()
         costs.append(step())
-    return Cost(
-        min(cost.cpu for cost in costs), min(cost.wall for cost in costs),
-        max(cost.peak for cost in costs),
-    )  # fmt: skip
+    return best_of(costs)
 
 
 def often(step: Step) -> Cost:
-    """The medians of many runs, without the first."""
-    costs = [step() for _ in range(WARM)][1:]
-    return Cost(
-        median(cost.cpu for cost in costs), median(cost.wall for cost in costs), costs[-1].peak
-    )
+    return middle_of([step() for _ in range(WARM)][1:])
 
 
 def _greeted(start: Callable[[], Talking]) -> Cost:

@@ -34,11 +34,9 @@ def text(lines: Iterable[Line]) -> Iterator[str]:
 
 def _cells(found: Figures) -> list[str]:
     means = (found.first, found.five, found.ten, found.mrr)
-    shares = [_share(each) if found.asked else "" for each in means]
+    shares = [
+        (f"{each:.3f}".lstrip("0") if each < 1 else "1.00") if found.asked else "" for each in means
+    ]
     false = f"{found.false}/{found.unanswerable}" if found.unanswerable else ""
     times = f"{found.p50:.1f}", f"{found.p95:.1f}"
     return [f"{found.asked}", *shares, f"{found.silent}", false, *times]
-
-
-def _share(value: float) -> str:
-    return f"{value:.3f}".lstrip("0") if value < 1 else "1.00"

@@ -20,6 +20,7 @@ STEEPEST = 1.05  # the exponent between two sizes that a row may have
 SLIGHT = 0.3  # seconds: below, it is the start that counts, and an exponent says nothing
 ROUNDS, ENOUGH = 7, 2.5  # runs of a row at most, and seconds of CPU after which they are enough
 LONG, FEW = 12.0, 5  # seconds that many runs take at most, and runs that they are at least
+TIMES = ("cpu", "wall")
 HEADING = (
     f"{'notes':>7}  {'':42}{'CPU ms':>9}{'wall ms':>9}{'p95 ms':>8}{'MB':>6}{'floor ms':>9}"
     f"{'ratio':>8}{'most':>7}  verdict"
@@ -129,8 +130,8 @@ class Table:
         except FailedError as problem:
             self._put(Row(what, size, 0.0, 0.0, 0.0, failed=str(problem)))
             return None
-        cost = _best(best)
-        self._put(self._row(what, size, target, cost, _best(floor)))
+        cost = best_of(best)
+        self._put(self._row(what, size, target, cost, best_of(floor)))
         return cost
 
     def often(
@@ -150,13 +151,8 @@ class Table:
             return
         # what is done behind the answer is waited for by nobody
         every = [cost.waited if is_first_thread else cost.cpu for cost in costs]
-        middle = Cost(
-            median(cost.cpu for cost in costs),
-            median(cost.wall for cost in costs),
-            max(cost.peak for cost in costs),
-        )
         p95 = quantiles(every, n=20, method="inclusive")[-1] if len(every) > 1 else every[0]
-        self._put(self._row(what, size, target, middle, floor, p95))
+        self._put(self._row(what, size, target, middle_of(costs), floor, p95))
 
     @contextmanager
     def area(self, name: str, size: int) -> Iterator[None]:
@@ -209,15 +205,16 @@ class Table:
         ]
 
 
-def _best(costs: list[Cost]) -> Cost:
+def best_of(costs: list[Cost]) -> Cost:
     """The least CPU and time of several runs, and the most memory."""
-    if not costs:
-        return NOTHING
-    return Cost(
-        min(cost.cpu for cost in costs),
-        min(cost.wall for cost in costs),
-        max(cost.peak for cost in costs),
-    )
+    cpu, wall = (min((getattr(each, what) for each in costs), default=0.0) for what in TIMES)
+    return Cost(cpu, wall, max((cost.peak for cost in costs), default=0.0))
+
+
+def middle_of(costs: list[Cost]) -> Cost:
+    """The medians of many runs, and the most memory."""
+    cpu, wall = (median(getattr(each, what) for each in costs) for what in TIMES)
+    return Cost(cpu, wall, max(cost.peak for cost in costs))
 
 
 def _many(step: Step, rounds: int) -> list[Cost]:
