@@ -313,9 +313,8 @@ def test_the_request_numbers_notes_under_its_budget_and_asks_for_nothing_else() 
 )
 def test_each_form_of_the_section_is_read(section: str) -> None:
     found = parse_summary(f"## Goal\n- [feedback] Not this either\n\n{section}\n", FILES)
-    assert [(each.action, each.type, each.fact) for each in found] == [
-        ("add", "project", "We deploy on Tuesdays")
-    ]
+    (only,) = found
+    assert (only.action, only.type, only.fact) == ("add", "project", "We deploy on Tuesdays")
 
 
 def test_references_are_read_and_reinforcements_are_at_most_three() -> None:
@@ -387,9 +386,8 @@ def test_the_older_form_in_tags_is_read_and_injected_memory_is_not(memory: Memor
         "- [project] Deploys are always on Tuesdays\n"
         "</workspace_memory_candidates>\n- [user] The port of the proxy is 8443\n"
     )
-    assert memory.summary("ses_1", text, SAID).added == [
-        "project-deploys-are-always-on-tuesdays.md"
-    ]
+    (file,) = memory.summary("ses_1", text, SAID).added
+    assert file == "project-deploys-are-always-on-tuesdays.md"
 
 
 def test_numbered_notes_are_reinforced_by_the_users_words_never_replaced(memory: Memory) -> None:

@@ -213,11 +213,8 @@ def test_the_protocol_names_every_type_and_shows_a_note_of_good_form_in_1200_tok
     assert re.findall(r"^- `(\w+)`", section, re.MULTILINE) == list(TYPES)
     (sample,) = re.findall(r"```markdown\n(.*?)```", protocol, re.DOTALL)
     found = parse(sample, "feedback-prefers-pnpm.md")
-    assert (found.head.problems, found.head.name, found.head.type) == (
-        (),
-        "prefers-pnpm",
-        "feedback",
-    )
+    head = found.head
+    assert (head.problems, head.name, head.type) == ((), "prefers-pnpm", "feedback")
     assert "Why:" in found.body
 
 

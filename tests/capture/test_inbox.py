@@ -482,9 +482,8 @@ def test_a_wish_of_0_2_is_read_and_stored_with_the_type_that_it_was_given(layers
     key = open_inboxes(layers.project)[0].key_file.read_bytes()
     seal = hmac.new(key, said.encode(), hashlib.sha256).hexdigest()
     head = "".join(f"{name}: {json.dumps(getattr(old, name))}\n" for name in names)
-    path.with_name("wish-20260530-0badc0ffee00.md").write_text(
-        f"---\n{head}seal: {seal}\n---\n\n{old.text}\n", "utf-8"
-    )
+    text = f"---\n{head}seal: {seal}\n---\n\n{old.text}\n"
+    path.with_name("wish-20260530-0badc0ffee00.md").write_text(text, "utf-8")
     assert wishes_of(layers) == [old.text, TEXT]
     (done,) = layers.settle_wishes("ses_9", "m9")
     assert done.file.startswith("feedback-")
@@ -495,12 +494,7 @@ def test_a_file_without_our_seal_is_no_wish_and_stays_where_it_is(layers: Memory
     (path,) = keep(layers)
     whole = path.read_text("utf-8")
     unsealed = "".join(line for line in whole.splitlines(True) if "seal:" not in line)
-    changed = (
-        ("Tuesdays", "Fridays"),
-        ("ses_1", "ses_2"),
-        ("seal: ", "seal: 00"),
-        ('"ses_1"', "7"),
-    )
+    changed = [("Tuesdays", "Fridays"), ("ses_1", "ses_2"), ("seal: ", "seal: 0"), ('"ses_1"', "7")]
     for text in (*(whole.replace(*change) for change in changed), unsealed, TEXT, ""):
         path.write_text(text, "utf-8")
         assert wishes_of(layers) == []

@@ -52,10 +52,9 @@ UNTRUE = {"verdicts": [{"number": str(at), **VERDICT} for at in range(9)]}
 
 
 def export(said: list[tuple[str, str]] = SAID, session: str = "ses_1") -> bytes:
-    messages = [
-        {"info": {"id": f"m{number:03}", "role": role}, "parts": [{"type": "text", "text": text}]}
-        for number, (role, text) in enumerate(said, 1)
-    ]
+    parts = [(role, [{"type": "text", "text": text}]) for role, text in said]
+    rows = enumerate(parts, 1)
+    messages = [{"info": {"id": f"m{n:03}", "role": who}, "parts": p} for n, (who, p) in rows]
     return json.dumps({"info": {"id": session, "title": "t"}, "messages": messages}).encode()
 
 
@@ -271,9 +270,8 @@ def test_a_personal_fact_that_names_a_projects_note_never_enters_its_store(memor
     layers = Memory.around()
     layers.add("My cat is called Zebra", type="user")
     old = memory.add("tea", type="project", description="The team drinks black tea").file
-    done = layers.extract(
-        export(TALK), model=answers({**PERSONAL, "action": "update", "replaces": [old]})
-    )
+    model = answers({**PERSONAL, "action": "update", "replaces": [old]})
+    done = layers.extract(export(TALK), model=model)
     assert "Anna" not in "".join(p.read_text("utf-8") for p in memory.project.store.glob("*.md"))
     assert memory.note("tea").note.head.status == ""
     assert [file.partition("-")[0] for file in done.files()] == ["me/user"]

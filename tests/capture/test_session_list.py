@@ -54,9 +54,8 @@ class Bench:
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 connection.executescript((DATA / "opencode.sql").read_text(encoding="utf-8"))
             row = (id, more.get("parent"), str(folder), more.get("title", "A talk"), at)
-            connection.execute(
-                "INSERT INTO session VALUES (?, 'p', ?, 's', ?, ?, '1', 0, ?, NULL)", row
-            )
+            values = "(?, 'p', ?, 's', ?, ?, '1', 0, ?, NULL)"
+            connection.execute(f"INSERT INTO session VALUES {values}", row)
         for n, text in enumerate(said, 1):
             self.say(id, n, text)
 

@@ -35,9 +35,8 @@ def said(*found: Any) -> str:
 
 def test_a_good_answer_becomes_a_draft_without_files_that_the_event_does_not_name() -> None:
     files = ("src/client.py",)
-    good = Draft(
-        "bugfix", "Retry ignored 429", "It did.", ("At most 3 times",), ("retry",), files, 4
-    )
+    facts, concepts = ("At most 3 times",), ("retry",)
+    good = Draft("bugfix", "Retry ignored 429", "It did.", facts, concepts, files, 4)
     assert parse(said(GOOD | {"files": [*files, "src/guess.py"]}), EVENTS) == {7: good}
     assert parse(f"```json\n{said(GOOD)}\n```", EVENTS) == {7: good}
     assert parse(said(), EVENTS) == {}

@@ -349,9 +349,8 @@ def ask(commanded: Memory, action: str, section: str = "", text: str = "", by: C
 
 def test_one_tool_writes_adds_removes_and_clears(commanded: Memory) -> None:
     assert ask(commanded, "read") == "Nothing is kept."
-    assert ask(commanded, "write", "goal", "Ship it") == (
-        "Wrote goal. The prompt shows it from the next compaction or start on.\ngoal:\nShip it"
-    )
+    told = "Wrote goal. The prompt shows it from the next compaction or start on.\ngoal:\nShip it"
+    assert ask(commanded, "write", "goal", "Ship it") == told
     assert "Ship it\nby Friday" in ask(commanded, "add", "goal", "by Friday")
     assert "Warning: goal holds 1000 characters" in ask(commanded, "write", "goal", "x" * 1_100)
     ask(commanded, "add", "todos", "rename it")
@@ -404,8 +403,7 @@ def test_a_person_sees_what_is_kept_and_sweeps_it(commanded: Memory, capsys: Cap
     assert main(["session", id]) == 0
     assert capsys.readouterr().out.count("line of text") == 500
     assert main(["session", "--sweep", "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)) == {
-        "at", "files", "bytes", "sessions", "errors",
-    }  # fmt: skip
+    swept = json.loads(capsys.readouterr().out)
+    assert {*swept} == {"at", "files", "bytes", "sessions", "errors"}
     for words in (["--sweep", "ses_1"], ["--sweep", "--work"]):
         assert main(["session", *words]) == 2

@@ -9,7 +9,7 @@ from rows import each
 from mdmemory.session import changes, sections, session
 from mdmemory.session.changes import take_result
 from mdmemory.session.failures import find_failure, list_succeeded
-from mdmemory.session.pressure import THRESHOLDS, ContextUsage, find_level, notice, usable
+from mdmemory.session.pressure import ContextUsage, find_level, notice, usable
 from mdmemory.session.sections import Sections, sections_of
 
 ROOT = "/home/you/project"
@@ -234,15 +234,9 @@ def test_a_level_is_told_when_it_changes_and_not_again() -> None:
         before = find_level(now)
     assert "".join("yn"[not each] for each in said) == "nynynynnyy"
     assert said[1].startswith("Context moderate: about 71% full.")
-
-
-def test_the_intervention_names_sizes_and_choices_and_repeats_nothing() -> None:
-    said = notice("high", ContextUsage(96, 100), SIZES)
-    assert "goal 1,204, lists 560" in said
-    for choice in ("session_memory", "remove or clear", "compacted", "new session"):
-        assert choice in said
-    assert len(said) < 800
-    assert "Choices" not in notice("moderate", ContextUsage(86, 100), SIZES)
+    assert ["Choices" in each for each in (said[3], said[5])] == [False, True]
+    assert "goal 1,204, lists 560" in said[5]
+    assert all(len(each) < 800 for each in said)
 
 
 def test_a_window_has_room_for_the_answer() -> None:
@@ -250,13 +244,6 @@ def test_a_window_has_room_for_the_answer() -> None:
     assert usable(200_000, 0, 8_000) == 192_000
     assert usable(0, 100_000, 8_000) == 92_000
     assert usable(0) == 0
-
-
-@given(st.integers(0, 200), st.integers(0, 200))
-def test_more_is_never_a_lower_level(one: int, other: int) -> None:
-    names = [each.level for each in THRESHOLDS]
-    low, high = (find_level(ContextUsage(each, 100)) for each in sorted((one, other)))
-    assert names.index(low) <= names.index(high)
 
 
 def test_without_a_known_window_tokens_are_said_and_no_share_of_it() -> None:

@@ -92,9 +92,8 @@ def test_a_short_form_of_two_names_is_found_by_both_and_is_neither() -> None:
 
 
 def test_small_words_tell_nothing() -> None:
-    assert word_keys("What is the database of it, und wie heißt die Tabelle?") == [
-        word_key("database"), word_key("heißt"), word_key("Tabelle"),
-    ]  # fmt: skip
+    told = [word_key(word) for word in ("database", "heißt", "Tabelle")]
+    assert word_keys("What is the database of it, und wie heißt die Tabelle?") == told
 
 
 def test_korean_words_are_one_in_plain_and_polite_sentences_and_others_stay_apart() -> None:

@@ -25,10 +25,8 @@ def texts(turns: Iterable[Turn]) -> list[str]:
 
 
 def export(*said: str, role: str = "user") -> bytes:
-    messages = [
-        {"info": {"id": f"msg_{n:04}", "role": role}, "parts": [{"type": "text", "text": text}]}
-        for n, text in enumerate(said, 1)
-    ]
+    rows = enumerate(([{"type": "text", "text": text}] for text in said), 1)
+    messages = [{"info": {"id": f"msg_{n:04}", "role": role}, "parts": p} for n, p in rows]
     return json.dumps({"info": {"id": "ses_1"}, "messages": messages}).encode()
 
 
@@ -219,16 +217,11 @@ def test_rows_of_any_shape_are_read_or_passed_over(one: object, other: object) -
     for data in (row, {**row, "type": "attachment"}, parts):
         assert read(json.dumps(data).encode()).session == "s"
     meta = {"type": "session_meta", "payload": {"id": "s", "source": one, "thread_source": other}}
-    events = (
-        {"type": "event_msg", "timestamp": other, "payload": one},
-        {"type": "event_msg", "payload": {"type": "item_completed", "item": other}},
-    )
+    done = {"type": "item_completed", "item": other}
+    events = [{"type": "event_msg", "timestamp": other, "payload": each} for each in (one, done)]
     first = {"sessionId": "s", "projectHash": "0", "summary": one}
-    messages = (
-        {"$set": one},
-        {"$set": {"messages": [one, other]}},
-        {"id": "m", "type": "user", "content": one, "displayContent": other},
-    )
+    said = {"id": "m", "type": "user", "content": one, "displayContent": other}
+    messages = ({"$set": one}, {"$set": {"messages": [one, other]}}, said)
     for reader, rows in zip(READERS, ((meta, *events), (first, *messages), (row,)), strict=True):
         kept = [*filter(None, map(reader.pick_row, rows))]
         for some in (rows, kept):

@@ -24,9 +24,8 @@ def fill(connection: sqlite3.Connection, export: Path) -> str:
     held = json.loads(export.read_bytes())
     info = held["info"]
     row = (info["id"], info.get("parentID"), info.get("title", ""), 1780304490000)
-    connection.execute(
-        "INSERT INTO session VALUES (?, 'p', ?, 'slug', '/repo', ?, '1', 0, ?, NULL)", row
-    )
+    values = "(?, 'p', ?, 'slug', '/repo', ?, '1', 0, ?, NULL)"
+    connection.execute(f"INSERT INTO session VALUES {values}", row)
     for message in held["messages"]:
         about = message.get("info") if isinstance(message, dict) else None
         if not isinstance(about, dict) or not isinstance(about.get("id"), str):
@@ -182,12 +181,8 @@ def test_tables_that_grew_are_read(path: Path) -> None:
 )
 def test_a_damaged_row_is_passed_over(path: Path, data: object) -> None:
     make(path, "work.json")
-    change(
-        path,
-        "INSERT INTO message VALUES ('msg_011', 'ses_1a2b3c', 0, 0, :data)",
-        "UPDATE part SET data = :data WHERE message_id = 'msg_001'",
-        data=data,
-    )
+    more = "INSERT INTO message VALUES ('msg_011', 'ses_1a2b3c', 0, 0, :data)"
+    change(path, more, "UPDATE part SET data = :data WHERE message_id = 'msg_001'", data=data)
     assert len(read(path).turns) == 7
 
 

@@ -103,12 +103,11 @@ def as_claude(user: str, assistant: str, tool: str) -> bytes:
         ("assistant", [{"type": "thinking", "thinking": tool}], {}),
         ("assistant", [{"type": "text", "text": assistant}], {}),
     ]
-    return b"\n".join(
-        json.dumps(
-            {"type": kind, "uuid": f"u{n}", "sessionId": "s1", "message": {"content": said}, **more}
-        ).encode()
+    whole = [
+        {"type": kind, "uuid": f"u{n}", "sessionId": "s1", "message": {"content": said}, **more}
         for n, (kind, said, more) in enumerate(rows)
-    )
+    ]
+    return b"\n".join(json.dumps(row).encode() for row in whole)
 
 
 def as_codex(user: str, assistant: str, tool: str) -> bytes:
