@@ -1,8 +1,7 @@
 """log and undo as a person meets them."""
 
+import io
 import json
-import os
-import pty
 import re
 import subprocess
 import sys
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from blocks import steps
-from pace import HUNG
 from projects import Ask, Git, Patch, Run, Say
 from scene import Scene
 from stores import BeginStore
@@ -86,22 +84,6 @@ def test_a_change_may_be_a_commit_made_by_hand(project: Path, say: Say, git: Git
     assert re.match(r"[0-9a-f]{10}  \S+  by a person\n", text)
     assert "+one" in text
     assert "+one" not in say("log", "HEAD")
-
-
-def at_a_terminal(answer: str, *words: str, **variables: str) -> tuple[int, str]:
-    """Exit code and output of a command of a person who types `answer` at a terminal."""
-    leader, follower = pty.openpty()
-    try:
-        os.write(leader, answer.encode())
-        command = [sys.executable, "-P", "-m", "mdmemory", *words]
-        done = subprocess.run(
-            command, stdin=follower, stdout=follower, stderr=follower, check=False, timeout=HUNG,
-            env={**os.environ, "TERM": "dumb", **variables},
-        )  # fmt: skip
-        return done.returncode, os.read(leader, 65536).decode("utf-8").replace("\r\n", "\n")
-    finally:
-        os.close(leader)
-        os.close(follower)
 
 
 @pytest.fixture
@@ -190,18 +172,26 @@ def test_a_note_comes_before_a_branch_of_its_name(project: Path, say: Say) -> No
 # --- undo --------------------------------------------------------------------------------------
 
 
-def test_at_a_terminal_undo_names_the_fact_and_asks(project: Path, say: Say) -> None:
-    code, out = at_a_terminal("n\n", "undo")
-    assert code == 1
-    assert re.search(
-        r"^edit of [-0-9T:]+: Uses tabs\.\nTake this back\? \[Y/n\] ", out, re.MULTILINE
-    )
-    assert "spaces" in say("show", "go-tabs")
-    code, out = at_a_terminal("\n", "undo")
-    assert (code, "Undone: Uses tabs." in out) == (0, True)
+class Typed(io.StringIO):
+    """What a person types at a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_at_a_terminal_undo_names_the_fact_and_asks(
+    project: Path, say: Say, monkeypatch: Patch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    told = r"^edit of [-0-9T:]+: Uses tabs\.\nTake this back\? \[Y/n\] "
+    for typed, code in (("n\n", 1), ("\n", 0)):
+        assert "spaces" in say("show", "go-tabs")
+        monkeypatch.setattr("sys.stdin", Typed(typed))
+        out = say("undo", code=code)
+        assert re.search(told, out, re.MULTILINE)
+    assert "Undone: Uses tabs." in out
     assert "spaces" not in say("show", "go-tabs")
-    code, out = at_a_terminal("", "undo", "--yes")
-    assert (code, "Take this back?" in out) == (0, False)
+    assert "Take this back?" not in say("undo", "--yes")
     assert not (project / "notes/memory/feedback-go-tabs.md").exists()
 
 

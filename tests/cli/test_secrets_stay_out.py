@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
+from stores import BeginStore
 
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
 from mdmemory.errors import MdmemoryError
-from mdmemory.hosts.background import Log
+from mdmemory.hosts.background import Log, Starter
 from mdmemory.hosts.opencode.hooks import Hooks
 from mdmemory.memory import Memory
 
@@ -59,40 +60,30 @@ def transcript() -> bytes:
     return json.dumps({"info": {"id": "ses_1"}, "messages": messages}).encode()
 
 
-def test_a_transcript_with_secrets_leaves_none(project: Path, tmp_path: Path) -> None:
-    path = tmp_path / "session.json"
-    path.write_bytes(transcript())
-    Memory.open(project).extract(path.read_bytes())
+def test_a_transcript_with_secrets_leaves_none(project: Path) -> None:
+    Memory.open(project).extract(transcript())
     assert found_in(project) == []
 
 
 def test_a_message_with_secrets_leaves_none_and_both_are_told_why(project: Path) -> None:
-    def nothing(*_: object, **__: object) -> None:
-        return None
-
-    hooks = Hooks(partial(Memory.around, project, automatic=True), nothing, Log())  # type: ignore[arg-type]
+    start = Starter(lambda: ["mdmemory"], project)
+    hooks = Hooks(partial(Memory.around, project, automatic=True), start, Log())
     for at, text in enumerate(SAID):
         part = {"type": "text", "text": text}
         asked = {"session": "ses_1", "message": f"msg_{at}", "parts": [part]}
         told = json.dumps(hooks.methods()["message"](asked))
-        assert WORD not in told
-        assert TOKEN not in told
-        if at:
-            assert "password manager" in told, text
+        assert [secret for secret in (WORD, TOKEN) if secret in told] == []
+        assert not at or "password manager" in told, text
     assert found_in(project) == []
 
 
 def test_an_import_with_secrets_leaves_none(project: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
     for name, text in (
-        (f"wifi-password-{WORD}.md", "The printers stand on the second floor by the stairs.\n"),
         ("keys.md", f"- The shop's deploy job takes {TOKEN} from Jonas\n- password: {WORD}\n"),
+        (f"wifi-password-{WORD}.md", "The printers stand on the second floor by the stairs.\n"),
     ):
-        (folder / name).write_text(text, encoding="utf-8")
-    memory = Memory.open(project)
-    for path in sorted(folder.iterdir()):
-        memory.import_from(path)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        Memory.open(project).import_from(tmp_path / name)
     assert found_in(project) == []
 
 
@@ -129,14 +120,15 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def run(repository: Path) -> Run:
+def run(begin_store: BeginStore, repository: Path) -> Run:
+    begin_store()
+
     def step(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-P", "-m", "mdmemory", *words], cwd=repository,
             env={**os.environ, **variables}, capture_output=True, text=True, timeout=HUNG,
         )  # fmt: skip
 
-    assert step("init", "--store", "notes/memory").stderr == ""
     return step
 
 
