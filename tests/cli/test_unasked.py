@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG, seldom
+from plugin_host import PluginHost
 from projects import Ask, Git, Run, Say, script
 
 from mdmemory.cli import main
@@ -30,13 +31,9 @@ def template(begin: Callable[..., None], tmp_path_factory: pytest.TempPathFactor
 
 def remember(project: Path) -> None:
     """A message through the bridge, and the end of its turn."""
-    said = {"session": "ses_1", "message": "msg_1", "parts": [{"type": "text", "text": TEA}]}
-    calls = (("message", said), ("idle", {"session": "ses_1"}))
-    rows = [{"id": at, "method": name, "params": params} for at, (name, params) in enumerate(calls)]
-    subprocess.run(
-        [*MDMEMORY, "bridge"], input="".join(json.dumps(row) + "\n" for row in rows), text=True,
-        cwd=project, capture_output=True, check=True, timeout=HUNG,
-    )  # fmt: skip
+    plugin = PluginHost(project)
+    plugin.say(TEA)
+    plugin.ask("idle")
     assert (project / "notes/memory" / FILE).is_file()
 
 
