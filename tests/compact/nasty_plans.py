@@ -119,14 +119,15 @@ _MERGES: list[dict[str, str]] = [
     *({"type": "project"}, {"name": "Not A Name"}, {"name": "chess"}, {"body": ""}),
     *({"target": "user-chess.md"}, {"target": "user-other.md"}, {"description": "two\nlines"}),
     *({"body": f"{_TEA}. Since 2019."}, {"body": f"{_TEA}. Token: {_SECRET}"}),
-    *({"target": name} for name in BAD_NAMES[3:12]),
+    *({"target": name} for name in BAD_NAMES[3:12:3]),
 ]
 _ALL = ("tea", "tea-2", "friday", "monday", "chess", "a")
 
 # Well formed plans for a store of user-tea (green tea at work), its twin user-tea-2, user-friday
-# and user-monday (the team deploys on ...), user-chess (links to tea-2) and user-a, by hand.
+# and user-monday (the team deploys on ...), user-chess (links to tea-2) and user-a, by hand. Of the
+# bad names a third will do: the guards refuse each in their own test.
 HARMFUL = [
-    *(_plan(_delete(name)) for name in (*BAD_NAMES, "user-none.md", "User-tea.md")),
+    *(_plan(_delete(name)) for name in (*BAD_NAMES[::3], "user-none.md", "User-tea.md")),
     _plan(_delete("user-none.md"), _delete("user-none.md")),
     _plan(_rewrite(""), _rewrite(f"Also {_TEA.lower()}.")),
     _plan(*(_delete(f"user-{name}.md") for name in _ALL)),

