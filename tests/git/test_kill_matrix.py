@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from machines import identify
 from moments import blob, ids
 from pace import FULL, HUNG
+from projects import commit_all, git
 
 from mdmemory import Memory
 
@@ -101,12 +103,7 @@ class World:
 
     def git(self, *words: str, folder: Path | None = None) -> str:
         # no optional locks: the pristine repository is copied while it is looked at
-        done = subprocess.run(
-            ["git", "--no-optional-locks", *words], cwd=folder or self.repository,
-            capture_output=True, text=True, check=False, timeout=HUNG,
-        )  # fmt: skip
-        assert done.returncode == 0, (words, done.stderr)
-        return done.stdout
+        return git(folder or self.repository, "--no-optional-locks", *words)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -164,14 +161,10 @@ def begun(folder: Path, shim: Path, kind: str) -> World:
     root = world.root
     root.mkdir(parents=True)
     (folder / "home").mkdir()
-    for words in (
-        ("init", "-q", "-b", "main"), ("config", "user.name", "A Person"),
-        ("config", "user.email", "person@example.com"), ("config", "gc.auto", "0"),
-    ):  # fmt: skip
-        world.git(*words, folder=root)
-    (root / "kept.txt").write_bytes(b"one\n")
-    world.git("add", ".", folder=root)
-    world.git("commit", "-qm", "first", folder=root)
+    git(root, "init", "-q", "-b", "main")
+    identify(git, root, "person")
+    git(root, "config", "gc.auto", "0")
+    commit_all(root, "first", **{"kept.txt": "one\n"})
     (root / "new.txt").write_bytes(b"untracked\n")
     return world
 

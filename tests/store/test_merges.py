@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from machines import identify
 from pace import FULL, sample, scaled
 from projects import commit_all, git
 
@@ -47,34 +48,30 @@ def seed(memory: Memory, side: str) -> None:
     write(memory, f"{side}-drinks", f"Drinks tea at {side}.")
     write(memory, f"{side}-drinks-too", f"Drinks much tea at {side}.")
     write(memory, f"{side}-reads", f"Reads in bed at {side}.")
-    path = memory.project.store / f"user-{side}-maybe.md"
-    path.write_text(
-        f"---\nname: {side}-maybe\ndescription: Perhaps {side}\nmetadata:\n  type: user\n"
-        "  status: unconfirmed\n---\n\nPerhaps.\n",
-        encoding="utf-8",
-    )
+    head = f"name: {side}-maybe\ndescription: Perhaps {side}\n"
+    text = f"---\n{head}metadata:\n  type: user\n  status: unconfirmed\n---\n\nPerhaps.\n"
+    (memory.project.store / f"user-{side}-maybe.md").write_text(text, encoding="utf-8")
 
 
-def compact(memory: Memory, *ops: dict[str, object]) -> None:
-    outcome = memory.compact(plan=json.dumps({"ops": ops}))
+def compact(memory: Memory, **op: object) -> None:
+    outcome = memory.compact(plan=json.dumps({"ops": [op]}))
     assert outcome.outcome == "applied", outcome
 
 
 def merge(memory: Memory, side: str) -> None:
     names = [f"user-{side}-drinks.md", f"user-{side}-drinks-too.md"]
-    compact(memory, {
-        "op": "merge", "sources": names, "target": names[0], "name": f"{side}-drinks",
-        "type": "user", "description": f"Drinks tea at {side}.", "body": f"Drinks tea at {side}.",
-    })  # fmt: skip
+    tea = dict.fromkeys(("description", "body"), f"Drinks tea at {side}.")
+    result = {"target": names[0], "name": f"{side}-drinks", "type": "user", **tea}
+    compact(memory, op="merge", sources=names, **result)
 
 
 def flag(memory: Memory, side: str) -> None:
     files = [f"user-{side}-drinks.md", f"user-{side}-reads.md"]
-    compact(memory, {"op": "flag", "files": files, "reason": "not both"})
+    compact(memory, op="flag", files=files, reason="not both")
 
 
 def delete(memory: Memory, side: str) -> None:
-    compact(memory, {"op": "delete", "file": f"user-{side}-reads.md", "reason": "outdated"})
+    compact(memory, op="delete", file=f"user-{side}-reads.md", reason="outdated")
 
 
 def extract(memory: Memory, side: str) -> None:
@@ -82,11 +79,6 @@ def extract(memory: Memory, side: str) -> None:
     about = {"id": "msg_1", "role": "user", "time": {"created": 1780300000000}}
     session = {"info": {"id": f"ses_{side}"}, "messages": [{"info": about, "parts": [part]}]}
     assert memory.extract(json.dumps(session).encode()).added
-
-
-def undo(memory: Memory, side: str) -> None:
-    memory.edit(f"{side}-reads", body="Reads nothing.")
-    memory.undo()
 
 
 CHANGES: dict[str, Change] = {
@@ -127,7 +119,7 @@ def clones(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
     for tracked in (True, False):
         folder = made[tracked] = tmp_path_factory.mktemp("clones")
         git(folder, "init", "-q", "-b", "main", "first")
-        first = identify(folder / "first")
+        identify(git, first := folder / "first", "first")
         if not tracked:
             text = 'store = "notes/memory"\n[index]\ntracked = false\n'
             (first / "mdmemory.toml").write_text(text, encoding="utf-8")
@@ -141,7 +133,7 @@ def clones(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
         git(folder, "clone", "-q", "--bare", "first", "remote")
         for name in ("home", "work"):
             git(folder, "clone", "-q", "remote", name)
-            identify(folder / name)
+            identify(git, folder / name, name)
     return made
 
 
@@ -157,12 +149,6 @@ def clone(clones: dict[bool, Path], tmp_path: Path) -> Clone:
         return opened(folder / "home"), opened(folder / "work")
 
     return copy
-
-
-def identify(folder: Path) -> Path:
-    git(folder, "config", "user.name", "A Person")
-    git(folder, "config", "user.email", "person@example.com")
-    return folder
 
 
 JOIN = {
@@ -199,7 +185,8 @@ def test_git_revert_takes_back_each_kind_of_commit_byte_for_byte(clone: Clone, k
 
 def test_git_revert_takes_back_an_undo(clone: Clone) -> None:
     memory, _ = clone()
-    undo(memory, "home")
+    memory.edit("home-reads", body="Reads nothing.")
+    memory.undo()
     git(memory.project.root, "revert", "--no-edit", "HEAD")
     assert "Reads nothing." in texts(memory)["user-home-reads.md"]
     index_of(memory)
