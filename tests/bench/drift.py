@@ -95,9 +95,6 @@ def main() -> int:
     return 1 if missed else 0
 
 
-# --- a history that is made up -------------------------------------------------------------------
-
-
 def _made(folder: Path, seed: int, notes: int) -> dict[str, Tally]:
     history = drift_history.MadeUp(folder / "made", seed, SPAN + 20)
     chance, found = random.Random(seed), {kind: Tally() for kind in KINDS}
@@ -119,9 +116,6 @@ def _made(folder: Path, seed: int, notes: int) -> dict[str, Tally]:
     return found
 
 
-# --- this repository's ---------------------------------------------------------------------------
-
-
 def _own(folder: Path, source: Path, seed: int, half: str, notes: int) -> dict[str, Tally]:
     clone = folder / "own"
     _git(folder, "clone", "-q", str(source), str(clone))
@@ -139,9 +133,6 @@ def _own(folder: Path, source: Path, seed: int, half: str, notes: int) -> dict[s
             about = f"{period[base][:8]}..{period[at][:8]}"
             _check(clone, period[at], written, oracle.is_changed, found, about)
     return found
-
-
-# --- writing and checking ------------------------------------------------------------------------
 
 
 def _at(folder: Path, commit: str) -> Memory:

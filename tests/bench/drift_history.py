@@ -119,8 +119,6 @@ class MadeUp:
                     self._change()
                 self._commit()
 
-    # --- git --------------------------------------------------------------------------------------
-
     def _git(self, *words: str) -> str:
         done = subprocess.run(
             ["git", *words], cwd=self.folder, check=True, capture_output=True, text=True
@@ -174,8 +172,6 @@ class MadeUp:
     def _edit_some(self, paths: list[str]) -> None:
         for path in dict.fromkeys(self._random.sample(paths, min(3, len(paths)))):
             self._edit(self.tree[path])
-
-    # --- what happens to it -----------------------------------------------------------------------
 
     def _change(self) -> None:
         happens = {
@@ -285,8 +281,6 @@ class MadeUp:
         blocks = [self._block(language) for _ in range(self._random.randint(3, 9))]
         self.tree[self._free(language)] = Source(language, blocks)
 
-    # --- what stands in it ------------------------------------------------------------------------
-
     def _name(self) -> str:
         return f"{self._random.choice(_VERBS)}_{self._random.choice(_NOUNS)}"
 
@@ -317,9 +311,6 @@ class MadeUp:
 def _twin(source: Source) -> Source:
     blocks = [[Row([*row.words], row.depth) for row in block] for block in source.blocks]
     return Source(source.language, blocks, source.style)
-
-
-# --- the truth -----------------------------------------------------------------------------------
 
 
 def is_changed(before: Tree, after: Tree, path: str, lines: tuple[int, int] | None) -> bool:

@@ -41,9 +41,6 @@ SERVER = "https://api.openai.com/v1"
 TOLD = "settled", "unsure", "blind", "wrong"
 
 
-# --- the cases ---------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class LoopCase:
     """A message over `notes` (name, type, text) after the turns `before`.
@@ -83,9 +80,6 @@ def _case(row: dict[str, Any]) -> LoopCase:
         frozenset(row["replaces"]), frozenset(row["forgets"]),
         tuple(tuple(words) for words in row["facts"]), row["asks"],
     )  # fmt: skip
-
-
-# --- what an assistant is shown ------------------------------------------------------------------
 
 
 @contextmanager
@@ -129,9 +123,6 @@ def asked(case: LoopCase) -> dict[str, Any]:
     turns = [{"role": role, "text": text} for role, text in case.before]
     return {"id": case.id, "system": system, "turns": turns, "message": case.message,
             "added": added}  # fmt: skip
-
-
-# --- what the calls leave ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +230,6 @@ def near(cases: Sequence[LoopCase]) -> str:
                 counts.update(notes=1, shown=file in added, listed=file in index,
                               told=file in added or file in index)  # fmt: skip
     return f"{len(notes)} notes, {dict(counts)}"
-
-
-# --- the command ---------------------------------------------------------------------------------
 
 
 def answered_by_model(case: LoopCase) -> list[Call]:

@@ -29,9 +29,6 @@ SECRETS = {"{{github}}": f"ghp_{'a1B2' * 9}", "{{password}}": "Xk7!" + "q9Zw" * 
 Files = frozenset[str]
 
 
-# --- sessions ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Marked:
     """Something that a session holds: a `fact` that deserves a note, or junk that does not. It is
@@ -105,9 +102,6 @@ def matched(text: str, marked: Sequence[Marked]) -> Marked | None:
 def _shared(one: str, other: str) -> float:
     mine, theirs = set(word_keys(one)), set(word_keys(other))
     return len(mine & theirs) / (min(len(mine), len(theirs)) or 1)
-
-
-# --- stores --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -193,9 +187,6 @@ def finds(op: Op, group: Files, *, contradict: bool) -> bool:
     if isinstance(op, Flag) != contradict or isinstance(op, Rewrite):
         return False
     return len(group & frozenset(named(op))) > (not isinstance(op, Delete))
-
-
-# --- figures -------------------------------------------------------------------------------------
 
 
 @dataclass

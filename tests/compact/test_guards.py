@@ -55,9 +55,6 @@ def op_codes(verdict: Verdict) -> list[str]:
     return [code for _, code, _ in verdict.refused]
 
 
-# --- the plan as a whole
-
-
 def test_a_good_plan_is_accepted_as_it_stands(notes: Notes) -> None:
     ops = (
         merge("tea", "chess"),
@@ -164,9 +161,6 @@ def test_a_secret_refuses_the_plan_and_is_not_repeated(notes: Notes) -> None:
         assert named(op)[-1] in verdict.refusals[0][1]
 
 
-# --- ops the world overtook
-
-
 def test_a_note_changed_since_the_plan_is_skipped(notes: Notes) -> None:
     seen = {note.file: note.digest for note in notes} | {"user-tea.md": "0" * 64}
     stale = (Delete("user-tea.md", "r"), Rewrite("user-maps.md", "Said so about maps, twice."))
@@ -195,9 +189,6 @@ def test_a_taken_target_is_skipped(make: Make, notes: Notes) -> None:
     first, second = merge("tea", "chess", name="past"), merge("opera", "maps", name="past")
     verdict = judge(notes, first, second)
     assert (verdict.accepted, [op for op, _ in verdict.skipped]) == ((first,), [second])
-
-
-# --- ops one by one
 
 
 def test_types_are_not_mixed(make: Make, notes: Notes) -> None:
@@ -334,8 +325,6 @@ def test_a_head_that_cannot_be_edited_refuses_the_op(notes: Notes, from_text: Fr
     odd = from_text("odd.md", "---\nname: odd\nmetadata: text\n---\n\nA word on clocks.\n")
     assert op_codes(judge([*notes, odd], Rewrite("odd.md", "A word or two on clocks."))) == ["body"]
 
-
-# --- laws
 
 POOL = [f"user-{topic}.md" for topic in TOPICS]
 some = st.sampled_from([*POOL, "user-gone.md"])

@@ -131,9 +131,6 @@ def test_a_useless_answer_is_asked_for_twice_and_not_more(many: list[StoredNote]
         assert bool(model.asked) == asks
 
 
-# --- the record of a real store ---------------------------------------------------------------
-
-
 @pytest.fixture
 def memory(begin_store: BeginStore) -> Memory:
     day = [datetime(2026, 6, 1, 12, tzinfo=UTC)]

@@ -72,9 +72,6 @@ def kinds(done: ProposedPlan) -> list[type]:
     return [type(op) for op in done.plan.ops]
 
 
-# --- what is sent ------------------------------------------------------------------------------
-
-
 def test_the_question_is_one_object_with_notes_and_open_conflicts(notes: Notes) -> None:
     ledger = conflicts.add("", [(notes[3], notes[4], "on against off")], "2026-05-01")
     model = Scripted(plan())
@@ -210,8 +207,6 @@ def test_the_plan_has_the_digests_of_what_was_shown(notes: Notes) -> None:
     assert dict(done.digests) == {file: seen[file] for file in named}
 
 
-# --- what is answered --------------------------------------------------------------------------
-
 BLANK = {
     **dict.fromkeys("op target name type description body reason file".split(), ""),
     **{"sources": [], "files": []},
@@ -288,9 +283,6 @@ def test_a_harmful_answer_is_refused_with_its_code(
     assert done.failed == ()
 
 
-# --- told once ---------------------------------------------------------------------------------
-
-
 def test_a_refused_op_is_told_once_and_what_was_fine_stays(notes: Notes) -> None:
     lossy = {**PORT, "body": "The proxy listens."}
     model = Scripted(plan(MERGED, lossy), plan(PORT))
@@ -331,9 +323,6 @@ def test_a_second_answer_that_is_no_better_costs_the_good_ops_nothing(
 def test_an_op_that_the_model_takes_back_is_no_refusal(notes: Notes) -> None:
     done = ask(notes, Scripted(plan({**PORT, "body": "Port 9090."}), plan()))
     assert (done.plan.ops, done.refused, done.rejected) == ((), (), ())
-
-
-# --- batches -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -565,9 +554,6 @@ def test_a_pair_is_two_notes_that_are_each_others_nearest_and_no_note_is_in_two(
     found = [(place[a.file], place[b.file]) for a, b in dialogue.list_nearest(pair, near)]
     assert all(nearest[a] == b and nearest[b] == a for a, b in found)
     assert len({at for pair in found for at in pair}) == 2 * len(found)
-
-
-# --- whether a model is small --------------------------------------------------------------------
 
 
 def test_a_model_is_known_by_three_answers() -> None:

@@ -117,11 +117,6 @@ class Acting:
         return answer
 
 
-# --- due
-
-SEEN = {f"{at}.md": "0" * 64 for at in range(20)}
-
-
 def changed(count: int, total: int = 20) -> dict[str, str]:
     """So many notes, of which some changed."""
     return {f"{at}.md": ("1" if at < count else "0") * 64 for at in range(total)}
@@ -187,9 +182,6 @@ def test_a_pass_that_another_made_meanwhile_is_not_made_again(
     before = shop.git("rev-parse", "HEAD")
     assert shop.run(Offline(), if_due=True).outcome == "not_due"
     assert shop.git("rev-parse", "HEAD") == before
-
-
-# --- one pass
 
 
 def test_one_pass_is_one_commit_that_says_what_it_did(shop: Shop) -> None:
@@ -312,9 +304,6 @@ def test_a_pass_that_applies_nothing_still_shows_a_hand_edit_in_the_index(
     done = shop.run(Given(answer), if_due=outcome == "not_due")
     assert (done.outcome, done.commit, done.applied) == (outcome, None, [])
     assert "Plays go" in index.read_text("utf-8")
-
-
-# --- the world goes on meanwhile
 
 
 def test_hand_edit_during_compaction_is_not_lost(shop: Shop) -> None:
@@ -473,18 +462,12 @@ def test_a_held_note_that_stays_as_it_is_makes_no_pass_due(shop: Shop) -> None:
     assert later.compact(if_due=True).outcome == "not_due"
 
 
-# --- links
-
-
 def test_links_to_a_merged_note_still_find_it(shop: Shop) -> None:
     shop.write(TEA, TEA_TOO, CHESS)
     shop.run(Offline())
     assert former_names(shop.memory.note("tea").note).keys() == {"tea-2", "user-tea-2"}
     refused = shop.plan(Delete("user-tea.md", "old"), Rewrite("user-chess.md", CHESS[2] + " Yes."))
     assert [code for _, code, _ in refused.refused] == ["dangling_link"]
-
-
-# --- limits
 
 
 def test_a_pass_that_hits_a_limit_is_due_again_at_once(shop: Shop, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -548,9 +531,6 @@ def test_a_pass_writes_at_most_fifty_lines_into_the_ledger(shop: Shop) -> None:
     assert [op for op, _ in done.skipped] == flags[5:]
     assert len(conflicts.parse((shop.folder / "_CONFLICTS.md").read_text(encoding="utf-8"))) == 50
     assert shop.run(Given(render(flags, {}))).applied == flags[5:]
-
-
-# --- words
 
 
 def test_an_op_is_described_in_one_line() -> None:

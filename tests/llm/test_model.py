@@ -68,9 +68,6 @@ def chosen_model(folder: Path, purpose: str, **environment: str) -> Metered:
     return chosen
 
 
-# --- nothing is sent unasked -------------------------------------------------------------------
-
-
 def test_a_key_alone_is_no_consent(server: FakeServer, tmp_path: Path) -> None:
     environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.url}
     asks = project(tmp_path, **environment)
@@ -152,9 +149,6 @@ def test_the_chosen_model_answers_and_is_counted(server: FakeServer, tmp_path: P
     with State(tmp_path / ".mdmemory" / "state.db") as state:
         assert state.usage(DAY) == Usage(1, 100, 10)
     assert chosen.sends_to in server.url
-
-
-# --- the account -------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -252,9 +246,6 @@ def test_a_lock_that_was_not_got_or_failed_inside_leaves_no_mark(tmp_path: Path)
     assert not is_held()
 
 
-# --- status ------------------------------------------------------------------------------------
-
-
 def test_status_says_where_text_goes_and_what_it_cost_but_no_key(
     repository: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -283,9 +274,6 @@ def test_status_says_where_text_goes_and_what_it_cost_but_no_key(
 
 def today() -> str:
     return person.now().date().isoformat()
-
-
-# --- the openai planner ------------------------------------------------------------------------
 
 
 def test_the_openai_planner_sends_two_messages_and_gives_text_and_cost(
@@ -367,9 +355,6 @@ def test_a_request_that_is_refused_in_every_form_is_not_remembered(
     assert "(400)" in failed.value.message
     openai.complete("s", "u", schemas.PLAN)
     assert forms(server)[-1] == "json_schema"
-
-
-# --- every failure is one sentence -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -503,9 +488,6 @@ def test_an_odd_account_of_tokens_is_estimated_instead(
 
 def test_the_key_is_not_in_what_a_program_may_print_of_the_model(openai: OpenAIModel) -> None:
     assert KEY not in repr(openai)
-
-
-# --- settings that hold a secret ---------------------------------------------------------------
 
 
 def test_a_bad_key_or_address_is_not_repeated() -> None:
@@ -750,9 +732,6 @@ def test_the_opencode_planner_is_chosen_with_the_persons_own_model(tmp_path: Pat
         chosen_model(here, "extract", **{**environment, "MEMORY_EXTRACT_MODEL": "claude"})
 
 
-# --- schemas -----------------------------------------------------------------------------------
-
-
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
     if isinstance(schema, dict) and schema.get("type") == "object":
         yield schema
@@ -784,9 +763,6 @@ def test_what_the_schema_of_a_plan_allows_is_read_as_a_plan() -> None:
     ]
     assert [op["op"] for op in ops] == ["merge", "rewrite", "delete", "flag"]
     assert len(parse(json.dumps({"ops": ops})).ops) == 4
-
-
-# --- a model that was just chosen ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

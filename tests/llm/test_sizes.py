@@ -28,9 +28,6 @@ def model(server: FakeServer, folder: Path, **more: object) -> OpenAIModel:
     )  # fmt: skip
 
 
-# --- what is learnt -----------------------------------------------------------------------------
-
-
 def test_a_refusal_for_length_is_known_in_the_words_of_each_server_and_learnt(
     tmp_path: Path,
 ) -> None:
@@ -116,9 +113,6 @@ def test_a_count_of_tokens_that_is_too_small_says_that_the_text_was_cut() -> Non
     assert not was_cut("s", LONG, 100), "of something else"
     assert not was_cut("s", "=" * 40_000, 2_000), "one token may be many signs"
     assert was_cut("s", "部署在星期二" * 2_000, 2_048)
-
-
-# --- how much a question may hold ---------------------------------------------------------------
 
 
 def test_the_estimate_is_on_the_safe_side_for_words_code_and_wide_scripts() -> None:

@@ -33,9 +33,6 @@ def delta(**fields: object) -> str:
     return json.dumps({"choices": [{"index": 0, "delta": fields}]})
 
 
-# --- signs of life ------------------------------------------------------------------------------
-
-
 def test_tokens_and_thoughts_keep_an_answer_going_beyond_the_deadline_of_silence(
     server: FakeServer, tmp_path: Path
 ) -> None:
@@ -181,8 +178,6 @@ def test_an_answer_that_ends_at_its_limit_says_that_it_was_cut(
     answer = model(server, tmp_path).complete("s", "u")
     assert (answer.text, answer.cut) == ('{"ops": [', True)
 
-
-# --- the reader alone ---------------------------------------------------------------------------
 
 EVENTS = (
     b"\xef\xbb\xbf: hello\r\n\r\nevent: x\r\ndata: " + delta(content="one ").encode()

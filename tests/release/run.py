@@ -50,9 +50,6 @@ def _tell(results: dict[str, str], wheel: Path, archive: Path) -> None:
         print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
 
 
-# --- building ------------------------------------------------------------------------------------
-
-
 def _agreed() -> str:
     """The version. Raises Failed where the changelog has another one, or work is not committed."""
     version = version_of(VERSION_FILE.read_text(encoding="utf-8"))
@@ -78,9 +75,6 @@ def _built(version: str) -> tuple[Path, Path]:
         raise Failed("\n".join(wrong))
     _run("twine check", [UV, "tool", "run", TWINE, "check", "--strict", wheel, archive], ROOT)
     return wheel, archive
-
-
-# --- trying --------------------------------------------------------------------------------------
 
 
 def _tried(version: str, wheel: Path, archive: Path) -> str:

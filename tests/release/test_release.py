@@ -25,9 +25,6 @@ LOG = "# Changelog\n\n## Unreleased\n\n- More.\n\n## 0.1.0 (2026-11-22)\n\n- Fir
 SOURCE = '"""The version."""\n\nVERSION = "0.1.0"\n'
 
 
-# --- the version ---------------------------------------------------------------------------------
-
-
 def test_the_changelog_begins_with_the_version_and_has_a_date_for_each() -> None:
     assert problems(VERSION, CHANGELOG.read_text(encoding="utf-8")) == []
 
@@ -91,9 +88,6 @@ def test_a_version_that_is_none_or_not_newer_changes_nothing(
     assert (log.read_text("utf-8"), source.read_text("utf-8")) == (LOG, SOURCE)
 
 
-# --- what is in it -------------------------------------------------------------------------------
-
-
 def test_a_file_that_is_missing_or_does_not_belong_there_is_named(
     tmp_path: Path, git: Callable[..., str]
 ) -> None:
@@ -125,9 +119,6 @@ def test_a_file_that_is_missing_or_does_not_belong_there_is_named(
     assert said.startswith("a.whl has tests/test_a.py")
     (said,) = found(good, all_packed - {"mdmemory_git-1.0.0/LICENSE"})
     assert said == "a.tar.gz lacks mdmemory_git-1.0.0/LICENSE"
-
-
-# --- on a forge ----------------------------------------------------------------------------------
 
 
 def jobs(name: str) -> dict[str, dict[str, Any]]:

@@ -73,9 +73,6 @@ def put(memory: Memory, name: str, says: str) -> None:
     (memory.project.store / f"user-{name}.md").write_text(note(name, says), "utf-8")
 
 
-# --- finding -----------------------------------------------------------------------------------
-
-
 def test_a_text_in_other_words_is_found_and_one_in_the_same_stays(chosen: Opened) -> None:
     memory = chosen(NOTES)
     found = memory.search("hosting")
@@ -97,9 +94,6 @@ def test_when_words_cannot_be_looked_for_meaning_goes_on(
     found = memory.search("hosting")
     assert (found.mode, files(found)) == ("vectors", ["project-where.md"])
     assert "only its meaning" in found.said[0]
-
-
-# --- asking for vectors ------------------------------------------------------------------------
 
 
 def test_a_key_alone_sends_nothing(chosen: Opened, server: FakeServer) -> None:
@@ -197,8 +191,6 @@ def test_without_the_key_that_a_host_wants_there_is_a_sentence(chosen: Opened) -
     by_words(memory.search("green tea"), "no key for api.openai.com")
 
 
-# --- what a server can do wrong ------------------------------------------------------------------
-
 ROW = b'{"index": 0, "embedding": %s}'
 NUMBERS = b"[" + b",".join([b"1"] * 64) + b"]"
 
@@ -280,9 +272,6 @@ def test_texts_that_are_refused_do_not_take_the_others_along(
     found = memory.search("hosting")
     assert (found.mode, files(found)) == ("hybrid", ["project-where.md"])
     assert "refused these texts (400)" in found.said[0]
-
-
-# --- the database ------------------------------------------------------------------------------
 
 
 def test_another_model_makes_other_vectors_and_the_old_ones_go(

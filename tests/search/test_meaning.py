@@ -111,9 +111,6 @@ def turned_on(empty_home: Path) -> None:
     write_settings(empty_home, *before, 'search.embeddings = "local"')
 
 
-# --- turning it on -----------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("fastembed")
 def test_one_command_fetches_the_model_and_makes_the_vectors(say: Say) -> None:
     code, out, err = say(*ON)

@@ -153,8 +153,6 @@ def test_a_broken_database_is_made_anew(place: Server, table: str) -> None:
     assert use_server(place, "1", job, None) == (["a.md:1"], [])
 
 
-# --- a project ---------------------------------------------------------------------------------
-
 NOTES = {
     "user-tea.md": note("tea", "Drinks green tea", "Two cups before noon."),
     "user-rum.md": note("rum", "Never drinks rum", "See [[tea]]."),

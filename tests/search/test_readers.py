@@ -10,6 +10,7 @@ from bench.corpus import BadDataError
 from bench.plain import plain, terms
 from bench.retrieval import Hits, Outcome, Question, figures, measured
 
+Printed = pytest.CaptureFixture[str]
 NOTE = {"id": "n1", "name": "tea", "description": "Drinks green tea", "created": "2026-03-04"}
 OTHER = {"id": "n2", "name": "port", "description": "Billing listens on port 8087"}
 
@@ -42,9 +43,7 @@ def test_own_questions_name_notes_by_id_file_or_stem(tmp_path: Path) -> None:
         assert corpus.questions[0].answers == {"user-tea.md"}
 
 
-def test_a_wrong_line_is_named_by_its_number(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_line_is_named_by_its_number(tmp_path: Path, capsys: Printed) -> None:
     first = json.dumps({"text": "tea", "answers": ["n1"]})
     path = own_questions(tmp_path)
     for row, told in (
@@ -90,7 +89,7 @@ def test_a_note_may_leave_things_open_and_have_a_date_that_is_none(tmp_path: Pat
 
 
 def test_a_path_from_home_and_one_too_long_are_paths_as_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Printed
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     own_questions(tmp_path / "mine", {"text": "tea", "answers": ["n1"]})
@@ -99,9 +98,7 @@ def test_a_path_from_home_and_one_too_long_are_paths_as_others(
     assert capsys.readouterr().err.startswith("There is no xxx")
 
 
-def test_other_paths_are_told_which_formats_there_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_paths_are_told_which_formats_there_are(tmp_path: Path, capsys: Printed) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "image.json").write_bytes(b"\x89PNG\xff")
     for name in ("missing", "empty", "image.json"):
@@ -136,9 +133,7 @@ def test_the_plain_table_finds_chinese_japanese_and_korean_by_pairs() -> None:
     assert terms("Wie fest muss die Schraube sein?", "de") == '"fest" OR "schraube"'
 
 
-def test_one_run_prints_a_table_and_what_is_missed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_run_prints_a_table_and_what_is_missed(tmp_path: Path, capsys: Printed) -> None:
     rows = [{"text": "green tea", "lang": "en"}, {"text": "listens", "lang": "de"}]
     path = str(own_questions(tmp_path, *({**row, "answers": ["n1"]} for row in rows)))
     assert search.main([path, "--misses"]) == 0
@@ -152,7 +147,7 @@ def test_one_run_prints_a_table_and_what_is_missed(
 
 
 def test_with_vectors_the_same_questions_go_by_meaning_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Printed
 ) -> None:
     class Model:
         model = "scripted"

@@ -272,9 +272,6 @@ def test_the_store_is_searched_as_it_stood(repository: Path, git: Callable[..., 
             memory.search("tea", at=revision)
 
 
-# --- get ---------------------------------------------------------------------------------------
-
-
 def test_get_gives_lines_as_they_stand(opened: Opened) -> None:
     memory = opened({"user-tea.md": "one\r\ntwo\n\nfour\n"})
     assert memory.get("user-tea.md").text == "one\ntwo\n\nfour"
@@ -306,9 +303,6 @@ def test_get_refuses_lines_that_cannot_be(opened: Opened) -> None:
     for lines, problem in (((0, 1), UsageError), ((3, 2), UsageError), ((99, 100), NotFound)):
         with pytest.raises(problem):
             memory.get("user-tea.md", lines)
-
-
-# --- rebuild -----------------------------------------------------------------------------------
 
 
 def test_rebuild_makes_everything_derived_again(opened: Opened) -> None:

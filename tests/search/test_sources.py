@@ -61,9 +61,6 @@ def choose(home: Path, folders: object) -> None:
     write_settings(home, f"search.folders = {json.dumps(folders)}")
 
 
-# --- sessions ----------------------------------------------------------------------------------
-
-
 def test_a_turn_is_found_with_its_session(opened: Opened, empty_home: Path) -> None:
     memory = opened({})
     turns = ("Where do the herons nest?", "In the reeds.", "Thanks.")
@@ -209,9 +206,6 @@ def test_a_database_that_is_damaged_leaves_the_rest(opened: Opened, empty_home: 
     assert "newest sessions are missing" in found.said[0]
 
 
-# --- folders -----------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def vault(tmp_path_factory: pytest.TempPathFactory, empty_home: Path) -> Path:
     folder = tmp_path_factory.mktemp("vault")
@@ -295,9 +289,6 @@ def test_the_store_is_no_folder_of_files_and_one_that_is_gone_is_named(
     found = Memory.open(root, clock=lambda: NOW).search("zebra", source="all")
     assert [hit.file for hit in found.hits] == [str(root / "zebra.md")]
     assert found.said == (f"{root / 'gone'} of search.folders is not there.",)
-
-
-# --- all of them -------------------------------------------------------------------------------
 
 
 def hit(source: str, number: int, score: float, text: str = "") -> Hit:

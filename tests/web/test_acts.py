@@ -223,9 +223,6 @@ def test_what_a_session_stored_is_undone_as_a_whole(visitor: Visitor, opened: Op
     assert "project-amounts-of-money-are-always.md" in store_of(opened())
 
 
-# --- two at once ---------------------------------------------------------------------------------
-
-
 MINE = "My own words, which took an hour."
 
 
@@ -302,8 +299,6 @@ def test_an_undo_that_comes_too_late_says_why(visitor: Visitor, opened: Open) ->
     assert "it was changed since" in visitor.page
     assert opened().main.note("review-size").note.head.description.endswith("200 lines")
 
-
-# --- what only some may see ----------------------------------------------------------------------
 
 SECRET = "ghp_" + "A1b2C3d4" * 5
 

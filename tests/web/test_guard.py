@@ -48,9 +48,6 @@ def reaches(client: TestClient, method: str = "GET", path: str = "/inbox", **how
         return 200
 
 
-# --- the token and the cookie --------------------------------------------------------------------
-
-
 def test_nobody_gets_in_without_the_token() -> None:
     client, _ = guarded()
     for path in ("/", "/inbox", "/static/style.css", ENTRY, f"{ENTRY}?token=", f"{ENTRY}?token=x"):
@@ -115,9 +112,6 @@ def test_every_other_name_is_refused_so_that_rebinding_is_no_use(host: str) -> N
     assert reaches(client, path=ENTRY, headers={"host": host}) == 403
 
 
-# --- forms ---------------------------------------------------------------------------------------
-
-
 def posted(client: TestClient, access: Access, path: str = "/undo", **headers: str) -> int:
     body = f"form_token={access.form_token(path)}&act=1"
     given = {name.replace("_", "-"): text for name, text in headers.items()}
@@ -178,9 +172,6 @@ def test_there_are_no_other_methods_and_no_cors(method: str) -> None:
     assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
-# --- what every answer says ----------------------------------------------------------------------
-
-
 def test_every_answer_has_the_headers_that_keep_a_browser_safe(visitor: Visitor) -> None:
     for path in ("/inbox", "/static/keys.js", "/static/none", "/nothing", ENTRY, "/"):
         headers = visitor.client.get(path, follow_redirects=False).headers
@@ -220,9 +211,6 @@ def test_a_get_of_any_page_changes_nothing(visitor: Visitor, folder: Any, git: A
         assert visitor.status in (200, 404, 405)
     after = git(store, "rev-parse", "HEAD"), sorted(p.read_bytes() for p in store.glob("*.md"))
     assert after == before
-
-
-# --- whose connection it is ----------------------------------------------------------------------
 
 
 def test_another_user_of_this_machine_is_refused_before_the_token_is_looked_at() -> None:
