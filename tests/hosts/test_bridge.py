@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -62,14 +62,6 @@ def kept() -> list[str]:
     return sorted(path.name for path in Path("notes/memory/.inbox").glob("wish-*"))
 
 
-def transcript(*turns: tuple[str, str], session: str = "ses_1") -> bytes:
-    messages = [
-        {"info": {"id": id, "role": "user"}, "parts": [{"type": "text", "text": text}]}
-        for id, text in turns
-    ]
-    return json.dumps({"info": {"id": session}, "messages": messages}).encode()
-
-
 def test_what_a_message_asks_for_is_kept_when_the_answer_comes_and_stored_when_the_turn_ends(
     plugin: Plugin, project: Path, git: Git
 ) -> None:
@@ -81,8 +73,7 @@ def test_what_a_message_asks_for_is_kept_when_the_answer_comes_and_stored_when_t
     assert kept() == []
     Memory.open(project).index()
     note = git(project, "show", f"HEAD:notes/memory/{FILE}")
-    assert "source: explicit" in note
-    assert "turn: msg_1" in note
+    assert ("source: explicit" in note, "turn: msg_1" in note) == (True, True)
     assert FILE in git(project, "show", "HEAD:notes/memory/MEMORY.md")
 
 
@@ -93,26 +84,22 @@ def test_what_asks_for_nothing_writes_nothing(plugin: Plugin, project: Path, git
     assert git(project, "rev-parse", "HEAD") == before
 
 
-@pytest.mark.parametrize("trouble", ["lock", "merge", "git", "disk"])
+@pytest.mark.parametrize("trouble", ["merge", "git", "disk"])
 def test_a_wish_that_cannot_be_stored_yet_is_stored_once_when_it_can(
     plugin: Plugin, project: Path, monkeypatch: Patch, trouble: str
 ) -> None:
     plugin.say(DEPLOYS)
-    head = project / ".git/HEAD"
-    with ExitStack() as over, monkeypatch.context() as patched:
-        if trouble == "lock":
-            over.enter_context(Memory.open(project).opened.writer().lock_store())
-        elif trouble == "merge":
-            merging = project / ".git/MERGE_HEAD"
-            merging.write_text(f"{'1' * 40}\n", encoding="ascii")
-            over.callback(merging.unlink)
-        elif trouble == "git":
-            over.callback(head.write_bytes, head.read_bytes())
-            head.write_text("neither a branch nor a commit\n", encoding="ascii")
-        else:
+    file = project / ".git" / ("MERGE_HEAD" if trouble == "merge" else "HEAD")
+    before = file.read_bytes() if file.exists() else None
+    with monkeypatch.context() as patched:
+        if trouble == "disk":
             patched.setattr(Writer, "write", Mock(side_effect=Unwritable("The disk is full.")))
+        else:
+            broken = "neither a branch nor a commit" if trouble == "git" else "1" * 40
+            file.write_text(f"{broken}\n", "ascii")
         assert plugin.ask("idle") == {}
         assert len(notes()) + len(kept()) == 1, "it is in one of the two"
+    file.unlink() if before is None else file.write_bytes(before)
     plugin.say("Hello", "msg_2")
     assert (notes(), kept()) == ([FILE], [])
 
@@ -121,21 +108,6 @@ def test_a_wish_is_stored_with_models_switched_off(plugin: Plugin, monkeypatch: 
     monkeypatch.setenv("MEMORY_EXTRACT_ENABLED", "0")
     monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
     assert plugin.turn(DEPLOYS) == [FILE]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Don't remember that I like pnpm.",
-        "remember <private>my cat is called Tom</private>",
-        "Remember that my password is hunter2-Xk29!",
-        "```\nremember: this is code\n```",
-    ],
-)
-def test_what_must_not_be_stored_is_neither_stored_nor_asked_for(plugin: Plugin, text: str) -> None:
-    assert not any("memory_store" in line for line in plugin.say(text)["parts"])
-    plugin.ask("idle")
-    assert (notes(), kept()) == ([], [])
 
 
 def test_only_the_users_own_words_count(plugin: Plugin) -> None:
@@ -163,8 +135,8 @@ def test_a_block_is_frozen_until_a_compaction_or_a_start(
 def test_a_summary_is_asked_for_candidates_and_told_the_notes(plugin: Plugin) -> None:
     plugin.turn(DEPLOYS)
     (context,) = plugin.ask("compacting")["context"]
-    assert "Memory candidates:" in context
-    assert "[M1] deploys-go-out-on-tuesdays" in context
+    for words in ("Memory candidates:", "[M1] deploys-go-out-on-tuesdays"):
+        assert words in context
 
 
 def test_a_call_reaches_the_table_of_tools_and_null_is_a_parameter_left_out(plugin: Plugin) -> None:
@@ -221,22 +193,18 @@ def test_a_compaction_that_is_due_is_begun_soon_after_the_start_and_then_now_and
 
 def test_the_log_is_bounded_and_holds_no_secret(project: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(background, "MAX_BYTES", 2_000)
-    found = Memory.open(project).project
-    log = Log()
+    found, log, token = Memory.open(project).project, Log(), "ghp_" + "a1B2" * 9
     log.belongs_to(found)
     assert background.recent_errors(found) == []
-    token = "ghp_" + "a1B2" * 9
-    log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
-    log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
+    for _ in range(2):
+        log.failure("call", MdmemoryError(f"It is {token}.", "Try\nagain."))
     text = log.file.read_text("utf-8")
-    assert token not in text
-    assert len(text.splitlines()) == 1
+    assert (token in text, len(text.splitlines())) == (False, 1)
     for number in range(100):
         log.failure("call", ValueError(f"in confidence {number}"))
         log.say(f"line {number}")
     text = log.file.read_text("utf-8")
-    assert "in confidence" not in text
-    assert len(text) < 2_300
+    assert ("in confidence" in text, len(text) < 2_300) == (False, True)
     assert text.endswith("line 99\n")
     (finding,) = background.recent_errors(found)
     assert "line 99" in finding
@@ -245,12 +213,12 @@ def test_the_log_is_bounded_and_holds_no_secret(project: Path, monkeypatch: Patc
 
 
 def test_what_is_no_trouble_is_not_told_as_one(project: Path) -> None:
-    found = Memory.open(project).project
-    log = Log()
+    found, log = Memory.open(project).project, Log()
     log.belongs_to(found)
-    log.say("Written now, as it was asked for earlier: project-a.md.")
+    written = "Written now, as it was asked for earlier: project-a.md."
+    log.say(written)
     with log.file.open("a", encoding="utf-8") as file:
-        file.write("mdmemory: Written now, as it was asked for earlier: project-b.md.\n")
+        file.write(f"mdmemory: {written}\n")
     assert background.recent_errors(found) == []
     log.say("The disk is full.")
     (finding,) = background.recent_errors(found)
@@ -258,11 +226,9 @@ def test_what_is_no_trouble_is_not_told_as_one(project: Path) -> None:
 
 
 def test_the_log_is_not_written_through_a_link(project: Path, tmp_path: Path) -> None:
-    found = Memory.open(project).project
-    victim = tmp_path / "victim"
+    found, log, victim = Memory.open(project).project, Log(), tmp_path / "victim"
     victim.write_text("theirs", "utf-8")
     (found.prepare_private() / "bridge.log").symlink_to(victim)
-    log = Log()
     log.belongs_to(found)
     log.say("ours")
     assert victim.read_text("utf-8") == "theirs"
@@ -334,7 +300,7 @@ def test_the_bridge_goes_when_its_host_does(project: Path, end: str) -> None:
     with bridge(project, **more) as process:
         if end == "eof":
             process.send("message", **said(DEPLOYS))
-            process.send("idle", session="ses_1")
+            process.send("message", **said("Remember that shelf 2 is full.", session="ses_2"))
             assert process.popen.stdin
             process.popen.stdin.close()
         elif end == "term":
@@ -344,7 +310,8 @@ def test_the_bridge_goes_when_its_host_does(project: Path, end: str) -> None:
             process.popen.send_signal(signal.SIGTERM)
         assert process.popen.wait(timeout=HUNG) == 0
     if end == "eof":
-        assert (project / "notes/memory" / FILE).exists(), "what was asked before is done"
+        stored = sorted(path.name for path in (project / "notes/memory").glob("project-*"))
+        assert stored == [FILE, "project-shelf-2-is-full.md"], "what was asked for is stored"
 
 
 def test_the_end_waits_until_a_whole_output_is_kept(project: Path) -> None:
@@ -356,24 +323,6 @@ def test_the_end_waits_until_a_whole_output_is_kept(project: Path) -> None:
         assert process.popen.wait(timeout=HUNG) == 0
     file = Path(shown.rpartition("the whole output: ")[2].removesuffix("]"))
     assert file.read_text("utf-8") == lines
-
-
-@pytest.mark.slow
-def test_two_bridges_and_a_command_share_a_store(project: Path, git: Git) -> None:
-    with bridge(project) as one, bridge(project) as other:
-        facts = ("tea is green", "cats sleep", "Go has tabs", "rent is due", "CI is slow", "x = 1")
-        for number, fact in enumerate(facts):
-            text, session = f"Remember that {fact} for us all.", f"ses_{number % 2}"
-            process = (one, other)[number % 2]
-            process.send("message", **said(text, f"msg_{number}", session))
-            process.send("idle", session=session)
-        Memory.open(project).add("cat", type="user", description="Has a cat", body="Tom.")
-        for process in (one, other):
-            for _ in range(6):
-                assert "error" not in process.read()
-    assert len(Memory.open(project).notes()) == 7
-    Memory.open(project).index()
-    assert git(project, "status", "--porcelain", "--", "notes") == ""
 
 
 def test_without_git_what_was_asked_for_is_stored(project: Path, tmp_path: Path) -> None:
@@ -396,25 +345,23 @@ def test_what_a_killed_bridge_kept_is_stored_by_the_next_one(project: Path) -> N
 
 
 def test_a_store_that_goes_and_comes_back_is_no_end(project: Path) -> None:
-    store = project / "notes/memory"
+    store, away = project / "notes/memory", project / "elsewhere"
     with bridge(project) as process:
-        store.rename(project / "elsewhere")
+        store.rename(away)
         assert process.ask("message", **said("hello"))["code"] == "no_store"
         assert process.ask("message", **said(DEPLOYS))["toast"]["variant"] == "warning"
-        (project / "elsewhere").rename(store)
+        away.rename(store)
         assert process.ask("message", **said("hello", "msg_2"))["saved"] == []
         assert (store / FILE).is_file(), "what was kept is written by the next hook"
 
 
-def test_a_long_call_holds_up_no_hook(project: Path, monkeypatch: Patch) -> None:
-    memory = Memory.open(project)
-    with bridge(project) as process, memory.opened.writer().lock_store():
-        call = process.send("call", session="ses_1", tool="memory_store",
-                            arguments={"fact": "The cat of the office is called Tom."})  # fmt: skip
+def test_a_long_call_holds_up_no_hook(project: Path) -> None:
+    fact = {"fact": "The cat of the office is called Tom."}
+    with bridge(project) as process, Memory.open(project).opened.writer().lock_store():
+        process.send("call", session="ses_1", tool="memory_store", arguments=fact)
         time.sleep(0.3)
         hook = process.send("system", session="ses_1")
         assert process.read()["id"] == hook
-    assert call < hook
 
 
 @pytest.mark.slow
@@ -444,8 +391,6 @@ def test_turns_that_were_heard_are_remembered_up_to_a_bound(plugin: Plugin, proj
         turns = (state.watermark("ses_1", "answered") or "").split()
     assert (len(turns), "msg_300" in turns) == (200, True)
 
-
-# The bridge ends with its host, whatever it hangs in, and every reader takes what it says.
 
 # A bridge with one method, which hangs.
 BRIDGE = """
@@ -512,11 +457,7 @@ def answers(*lines: bytes, result: Any = None) -> list[bytes]:
 
 def strict(line: bytes) -> Any:
     """A line as every reader but Python's takes it."""
-
-    def refuse(word: str) -> None:
-        raise AssertionError(f"{word} is no JSON")
-
-    return json.loads(line, parse_constant=refuse)
+    return json.loads(line, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999"])
@@ -526,8 +467,8 @@ def test_a_number_that_is_none_breaks_no_answer(number: bytes) -> None:
         b'{"id": 1, "method": "echo", "params": {"x": [%s]}}' % number,
         b'{"id": 2, "method": "echo", "params": {"x": 1.5}}',
     )
-    first, second, third = map(strict, said)
-    assert first["error"]["code"] == second["error"]["code"] == "usage"
+    *refused, third = map(strict, said)
+    assert [each["error"]["code"] for each in refused] == ["usage", "usage"]
     assert third == {"id": 2, "result": {"x": 1.5}}
 
 
@@ -535,18 +476,3 @@ def test_a_result_that_holds_no_number_is_an_error_of_that_request() -> None:
     (line,) = answers(b'{"id": 7, "method": "echo"}', result={"score": float("nan")})
     assert strict(line)["id"] == 7
     assert strict(line)["error"]["code"] == "unexpected"
-
-
-def test_when_the_client_is_gone_what_was_asked_for_is_stored(repository: Path) -> None:
-    Memory.init(repository)
-    asked = [{"id": 0, "method": "hello", "params": {"protocol": PROTOCOL}}] + [
-        {"id": at, "method": "message", "params": {
-            "session": f"ses_{at}", "message": "msg_1",
-            "parts": [{"type": "text", "text": f"Remember that shelf {at} holds the books."}]}}
-        for at in (1, 2)
-    ]  # fmt: skip
-    lines = "".join(f"{json.dumps(each)}\n" for each in asked).encode()
-    words = [sys.executable, "-P", "-m", "mdmemory", "bridge"]
-    subprocess.run(words, cwd=repository, input=lines, stdout=subprocess.DEVNULL, check=True)
-    facts = [each.note.head.description for each in Memory.open(repository).notes()]
-    assert sorted(facts) == ["Shelf 1 holds the books", "Shelf 2 holds the books"]

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from commands_host import HOSTS, SESSION, CommandHost, context, first, shown
@@ -15,7 +15,6 @@ from pace import HUNG
 from mdmemory import protocol
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
-from mdmemory.capture.store_fact import Stored
 from mdmemory.errors import Unwritable
 from mdmemory.hosts.bridge import client, without
 from mdmemory.hosts.commands import events
@@ -43,27 +42,18 @@ def kept(folder: Path) -> list[Path]:
     return [path for box in Memory.around(folder)._inboxes() for path in box.files()]
 
 
-def call(host: CommandHost, fact: str, said: str, **more: Any) -> Stored:
-    """What the assistant stores by one call, on words of this session."""
-    caller = Caller(SESSION, (Turn("hook-turn", "user", said),))
-    return Memory.around(host.folder).store(FactCall(fact, quote=said, **more), caller)
-
-
 def test_a_session_starts_with_the_protocol_and_both_indexes(host: CommandHost) -> None:
     text = first(host)
-    assert "Billing listens on port 8087" in text
-    assert "I prefer answers in French" in text
-    assert "memory_get" in text
+    for words in ("Billing listens on port 8087", "I prefer answers in French", "memory_get"):
+        assert words in text
     assert len(text) <= 9_500
 
 
-def test_a_folder_without_stores_is_silent(repository: Path, tmp_path: Path) -> None:
+def test_a_folder_without_stores_is_silent(repository: Path) -> None:
     for name in HOSTS:
         host = CommandHost(name, repository)
-        assert host.start() == {}
-        assert host.say("Good morning, please look at the readme") == {}
-        assert host.stop() == {}
-        assert host.send("SessionEnd", reason="other") == {}
+        said = [host.start(), host.say("Good morning, please look at the readme"), host.stop()]
+        assert [*said, host.send("SessionEnd", reason="other")] == [{}] * 4
         assert host.started.words == []
 
 
@@ -101,16 +91,16 @@ def index_of(notes: int, footer: str = "") -> str:
 def test_large_indexes_are_cut_by_lines_the_projects_first_and_say_so(
     footer: str, total: int
 ) -> None:
-    kept = ["<session_memory>\nShip it\n</session_memory>"]
+    kept = "<session_memory>\nShip it\n</session_memory>"
     indexes = [("project", index_of(60, footer)), ("user", index_of(20))]
-    text, _ = at_start(protocol.short_protocol(), indexes, kept)
+    text, _ = at_start(protocol.short_protocol(), indexes, [kept])
     assert 9_000 < len(text) <= 9_500
     persons, projects = text.split("# MEMORY.md of this project's notes")
     assert persons.count("- [Note") == 20
     shown = projects.count("- [Note")
     assert f"> {shown} of {total} notes; memory_search finds the others." in projects
     assert projects.count("A fact of many words. ") == 5 * shown
-    assert kept[0] in projects
+    assert kept in projects
 
 
 def test_what_happened_meanwhile_is_told_once(host: CommandHost) -> None:
@@ -131,37 +121,34 @@ def test_a_receipt_waits_where_nobody_sees_it(host: CommandHost) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "source", "is_attended"),
-    [
-        ("cli", "exec", True),
-        ("claude-vscode", "", True),
-        ("sdk-cli", "", False),
-        ("sdk-py", "", False),
-    ],
+    ("entry", "is_attended"),
+    [("cli", True), ("claude-vscode", True), ("sdk-cli", False), ("sdk-py", False)],
 )
-def test_claude_tells_by_its_environment_who_started_it(
-    entry: str, source: str, is_attended: bool, tmp_path: Path
-) -> None:
+def test_claude_tells_by_its_environment_who_started_it(entry: str, is_attended: bool) -> None:
     known = {"CLAUDE_CODE_ENTRYPOINT": entry}
     assert client.is_headless("claude", known) is not is_attended
     assert not client.is_headless("codex", known)
-    assert events_of("claude", tmp_path, source) is True, "its transcript says nothing of it"
 
 
-@pytest.mark.parametrize(("source", "is_attended"), [("cli", True), ("exec", False), ("", True)])
-def test_codex_tells_it_by_its_transcript(source: str, is_attended: bool, tmp_path: Path) -> None:
-    assert events_of("codex", tmp_path, source) is is_attended
-
-
-def events_of(host: str, folder: Path, source: str) -> bool:
-    """Whether a session is attended whose transcript names a `source` (empty: for "")."""
-    transcript = folder / "rollout.jsonl"
+@pytest.mark.parametrize(
+    ("host", "source", "is_attended"),
+    [
+        ("codex", "cli", True),
+        ("codex", "exec", False),
+        ("codex", "", True),
+        ("claude", "exec", True),  # whose transcript says nothing of it
+    ],
+)
+def test_codex_tells_it_by_its_transcript(
+    host: str, source: str, is_attended: bool, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "rollout.jsonl"
     meta = {"type": "session_meta", "payload": {"id": "s", "source": source}}
     transcript.write_text(f"{json.dumps(meta)}\n{{torn" if source else "", "utf-8")
     given = {"hook_event_name": "Stop", "session_id": "s1", "transcript_path": str(transcript)}
-    event = events.read(host, given, folder)
+    event = events.read(host, given, tmp_path)
     assert event is not None
-    return event.attended
+    assert event.attended is is_attended
 
 
 def test_settings_that_cannot_be_read_are_said_and_fail_no_turn(host: CommandHost) -> None:
@@ -171,24 +158,19 @@ def test_settings_that_cannot_be_read_are_said_and_fail_no_turn(host: CommandHos
     assert host.stop() == {}
 
 
-def test_a_wish_that_nobody_words_is_stored_as_said_when_its_turn_ends(host: CommandHost) -> None:
-    host.start()
-    asked = host.say(DEPLOYS)
-    assert 'asks to remember: "deploys go out on Tuesdays only"' in context(asked)
-    assert "memory_store" in context(asked)
+@pytest.mark.parametrize("ends", ["with a stop", "by the next message"])
+def test_a_wish_that_nobody_words_is_stored_as_said_when_its_turn_ends(
+    host: CommandHost, ends: str
+) -> None:
+    first(host)
+    asked = context(host.say(DEPLOYS))
+    for words in ('asks to remember: "deploys go out on Tuesdays only"', "memory_store"):
+        assert words in asked
     assert (FILE in files(host.folder), len(kept(host.folder))) == (False, 1)
-    said = shown(host.stop())
-    assert IN_YOUR_WORDS in said
-    assert "memory-undo" in said
+    said = shown(host.stop() if ends == "with a stop" else host.say("Good morning to all of you"))
+    assert (IN_YOUR_WORDS in said, "memory-undo" in said) == (True, True)
     assert (files(host.folder).count(FILE), kept(host.folder)) == (1, [])
     assert shown(host.stop()) == "", "a receipt is told once"
-
-
-def test_without_a_stop_the_next_message_stores_it(host: CommandHost) -> None:
-    first(host)
-    host.say(DEPLOYS)
-    assert IN_YOUR_WORDS in shown(host.say("Good morning to all of you"))
-    assert files(host.folder).count(FILE) == 1
 
 
 def test_without_a_stop_the_next_session_stores_it(host: CommandHost) -> None:
@@ -209,11 +191,21 @@ def test_the_first_wish_makes_the_store_and_its_receipt_names_it(
     host = CommandHost(name, repository)
     assert host.start() == {}
     assert "asks to remember" in context(host.say(DEPLOYS))
-    said = shown(host.stop())
-    assert IN_YOUR_WORDS in said
-    assert "~/mdmemory/project" in said
-    assert f"{'$' if name == 'codex' else '/'}memory-undo" in said
+    said, undo = shown(host.stop()), f"{'$' if name == 'codex' else '/'}memory-undo"
+    for words in (IN_YOUR_WORDS, "~/mdmemory/project", undo):
+        assert words in said
     assert files(repository) == [FILE]
+
+
+def test_a_secret_and_a_private_part_are_in_no_file(host: CommandHost, empty_home: Path) -> None:
+    host.start()
+    assert "password manager" in shown(host.say("Remember that my password is hunter2-Xk29!"))
+    host.say(f"{DEPLOYS} <private>the key is under the mat</private>")
+    host.stop()
+    assert FILE in files(host.folder)
+    for path in filter(Path.is_file, empty_home.rglob("*")):
+        for words in (b"hunter2-Xk29", b"under the mat"):
+            assert words not in path.read_bytes(), path
 
 
 def test_a_stored_wish_is_not_stored_again_when_the_session_is_read(host: CommandHost) -> None:
@@ -239,25 +231,18 @@ def test_a_note_that_a_message_needs_comes_along_once(host: CommandHost) -> None
     assert "9911" not in context(host.say(asked))
 
 
-def test_what_the_prompt_shows_does_not_come_along(host: CommandHost) -> None:
-    first(host)
-    assert context(host.say("on which port does billing listen?")) == ""
-
-
 def test_what_states_something_names_notes_near_it_and_a_call_corrects(host: CommandHost) -> None:
     first(host)
-    said = "billing listens on port 9911 now"
+    said, old = "billing listens on port 9911 now", "project-billing-listens-on-port-8087.md"
     told = context(host.say(said))
-    old = "project-billing-listens-on-port-8087.md"
-    assert f"({old})" in told
-    assert "replaces" in told
-    assert count_tokens(told) <= 120
-    call(host, "Billing listens on port 9911.", said, replaces=(old,))
+    assert (f"({old})" in told, "replaces" in told, count_tokens(told) <= 120) == (True, True, True)
+    fact = "Billing listens on port 9911"
+    caller = Caller(SESSION, (Turn("hook-turn", "user", said),))
+    call = FactCall(f"{fact}.", quote=said, replaces=(old,))
+    Memory.around(host.folder).store(call, caller)
     assert shown(host.stop()) == ""
     rows = Memory.around(host.folder).main.listing()
-    assert [row.head.description for row in rows if not row.mark] == [
-        "Billing listens on port 9911"
-    ]
+    assert [row.head.description for row in rows if not row.mark] == [fact]
 
 
 def test_who_takes_words_back_has_the_note_put_before_the_assistant(host: CommandHost) -> None:
@@ -265,9 +250,7 @@ def test_who_takes_words_back_has_the_note_put_before_the_assistant(host: Comman
     host.say(DEPLOYS)
     host.stop()
     told = context(host.say("Don't remember that deploys go out on Tuesdays only."))
-    assert FILE in told
-    assert "memory_forget" in told
-    assert kept(host.folder) == []
+    assert (FILE in told, "memory_forget" in told, kept(host.folder)) == (True, True, [])
 
 
 @pytest.mark.parametrize("words", ["/memory-undo", "/mdmemory:memory-undo", "$memory-undo"])
@@ -275,9 +258,8 @@ def test_the_command_takes_the_newest_change_back(host: CommandHost, words: str)
     host.say(DEPLOYS)
     host.stop()
     output = host.say(words)
-    assert "mdmemory did it" in context(output)
-    assert "Taken back" in shown(output)
-    assert FILE not in {each.file for each in Memory.around(host.folder).notes()}
+    assert ("mdmemory did it" in context(output), "Taken back" in shown(output)) == (True, True)
+    assert FILE not in files(host.folder)
 
 
 def test_remember_stores_at_once_and_forget_is_left_to_the_assistant(host: CommandHost) -> None:
@@ -313,14 +295,9 @@ def test_words_of_agents_decide_nothing(work: Path) -> None:
 
 
 def test_nothing_that_we_inject_is_ever_a_word_of_a_session(host: CommandHost) -> None:
-    outputs = [
-        host.start(),
-        host.say(DEPLOYS),
-        host.stop(),
-        host.say("Remember this."),
-        host.say("billing listens on port 9911 now"),
-        host.say("/memory-undo"),
-    ]
+    outputs = [host.start(), host.say(DEPLOYS), host.stop()]
+    for said in ("Remember this.", "billing listens on port 9911 now", "/memory-undo"):
+        outputs.append(host.say(said))
     texts = [*filter(None, map(context, outputs))]
     assert len(texts) >= 3
     for text in texts:
@@ -348,11 +325,16 @@ def test_a_session_is_read_once_it_is_idle_and_no_turn_costs_a_process(host: Com
     host.stop(session="another")
     host.seconds += 59.5
     host.hooks.look()
-    assert [words for words in host.started.words if "extract" in words] == []
+    assert read_by(host) == []
     host.seconds += 1
     host.hooks.look()
-    read = [words for words in host.started.words if "extract" in words]
-    assert read == [["extract", f"--session={id}", "--after=0.1"] for id in (SESSION, "another")]
+    assert read_by(host) == [
+        ["extract", f"--session={id}", "--after=0.1"] for id in (SESSION, "another")
+    ]
+
+
+def read_by(host: CommandHost) -> list[list[str]]:
+    return [words for words in host.started.words if "extract" in words]
 
 
 def test_what_waits_to_be_read_when_the_bridge_ends_is_read_without_it(host: CommandHost) -> None:
@@ -365,24 +347,14 @@ def test_what_waits_to_be_read_when_the_bridge_ends_is_read_without_it(host: Com
 
 def test_what_waited_when_the_bridge_was_killed_is_read_by_the_next_one(host: CommandHost) -> None:
     host.stop()
-    later = CommandHost(host.host, host.folder)
+    later, after = (CommandHost(host.host, host.folder) for _ in range(2))
     later.start()
     later.seconds += 61
     later.hooks.look()
-    read = [words for words in later.started.words if "extract" in words]
-    assert read == [["extract", f"--session={SESSION}", "--after=0.1"]]
-    after = CommandHost(host.host, host.folder)
+    assert read_by(later) == [["extract", f"--session={SESSION}", "--after=0.1"]]
     after.start()
     after.hooks.close()
     assert after.started.words == []
-
-
-def test_alone_a_turn_that_ends_has_the_session_read_later(
-    host: CommandHost, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(without, "Starter", lambda *_: host.started)
-    host.alone("Stop" if host.host != "gemini" else "AfterAgent")
-    assert host.started.words == [["extract", f"--session={SESSION}", "--after=60"]]
 
 
 def test_a_compaction_is_looked_for_where_the_last_event_was(host: CommandHost) -> None:
@@ -390,29 +362,24 @@ def test_a_compaction_is_looked_for_where_the_last_event_was(host: CommandHost) 
     host.seconds += 1
     assert host.hooks.look() == 600.0
     host.start()
-    assert host.hooks.look() == 600.0
-    assert host.started.words == []
+    assert (host.hooks.look(), host.started.words) == (600.0, [])
     host.seconds += 600
     assert host.hooks.look() == 600.0
     assert ["compact", "--if-due"] in host.started.words
 
 
-def test_an_event_follows_a_project_that_moved(host: CommandHost, tmp_path: Path) -> None:
+@pytest.mark.parametrize("names_old", [False, True])
+def test_an_event_follows_a_project_that_moved(
+    host: CommandHost, tmp_path: Path, names_old: bool
+) -> None:
     host.start()
-    moved = host.folder.rename(tmp_path / "elsewhere")
-    host.folder = moved
-    assert "8087" in first(host)
-    host.say(DEPLOYS)
-    assert IN_YOUR_WORDS in shown(host.stop())
-    assert FILE in files(moved)
-
-
-def test_a_session_that_names_the_old_place_is_followed(host: CommandHost, tmp_path: Path) -> None:
-    host.start()
-    old = host.folder
-    host.folder = old.rename(tmp_path / "elsewhere")
-    host.say(DEPLOYS, cwd=str(old))
-    assert IN_YOUR_WORDS in shown(host.stop(cwd=str(old)))
+    more = {"cwd": str(host.folder)} if names_old else {}
+    host.folder = host.folder.rename(tmp_path / "elsewhere")
+    if not names_old:
+        assert "8087" in first(host)
+    host.say(DEPLOYS, **more)
+    assert IN_YOUR_WORDS in shown(host.stop(**more))
+    assert FILE in files(host.folder)
 
 
 def test_a_wish_said_in_a_folder_that_is_gone_is_kept(host: CommandHost, tmp_path: Path) -> None:
@@ -432,25 +399,22 @@ def test_what_is_no_event_prints_nothing(host: CommandHost, event: dict[str, obj
 
 
 def test_half_a_surrogate_pair_in_an_event_is_made_a_character_that_can_be_written() -> None:
-    event = json.loads(
-        '{"session_id": "s", "hook_event_name": "Stop", "last_assistant_message": "a\\ud83d"}'
-    )
+    event = {"session_id": "s", "hook_event_name": "Stop", "last_assistant_message": "a\ud83d"}
     known = events.read("claude", event, Path("/"))
     assert known is not None
     assert known.answer == "a\ufffd"
 
 
 def test_alone_a_session_starts_with_the_same_index(host: CommandHost) -> None:
+    output = host.alone("SessionStart", source="startup")
     if host.host == "gemini":
-        assert host.alone("SessionStart", source="startup") == {}
-        text = context(host.alone("UserPromptSubmit", prompt="Good morning"))
-    else:
-        text = context(host.alone("SessionStart", source="startup"))
-    assert "Billing listens on port 8087" in text
-    assert "I prefer answers in French" in text
+        assert output == {}
+        output = host.alone("UserPromptSubmit", prompt="Good morning")
+    for words in ("Billing listens on port 8087", "I prefer answers in French"):
+        assert words in context(output)
 
 
-def test_alone_a_wish_is_kept_and_stored_when_its_turn_ends(
+def test_alone_a_wish_is_stored_and_the_session_read_when_its_turn_ends(
     host: CommandHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(without, "Starter", lambda *_: host.started)
@@ -459,6 +423,7 @@ def test_alone_a_wish_is_kept_and_stored_when_its_turn_ends(
     assert (FILE in files(host.folder), len(kept(host.folder))) == (False, 1)
     assert IN_YOUR_WORDS in shown(host.alone("Stop" if host.host != "gemini" else "AfterAgent"))
     assert (FILE in files(host.folder), kept(host.folder)) == (True, [])
+    assert host.started.words == [["extract", f"--session={SESSION}", "--after=60"]]
 
 
 def test_alone_what_was_typed_is_proof_for_a_tool_of_that_turn(host: CommandHost) -> None:
@@ -487,23 +452,17 @@ def test_alone_a_wish_for_a_project_makes_its_store(repository: Path, empty_home
 def test_alone_a_wish_that_cannot_be_kept_says_why(
     host: CommandHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise Unwritable("The disk is full.", "Free some space.")
-
+    full = Mock(side_effect=Unwritable("The disk is full.", "Free some space."))
     monkeypatch.setattr(inbox, "prepare_inbox", full)
-    output = host.alone("UserPromptSubmit", prompt=DEPLOYS)
-    assert "NOT remembered" in shown(output)
-    assert "The disk is full." in shown(output)
+    said = shown(host.alone("UserPromptSubmit", prompt=DEPLOYS))
+    assert ("NOT remembered" in said, "The disk is full." in said) == (True, True)
 
 
-def test_alone_what_asks_for_nothing_is_silent(
-    repository: Path, work: Path, tmp_path: Path
-) -> None:
+def test_alone_what_asks_for_nothing_is_silent(work: Path, tmp_path: Path) -> None:
     for name in ("claude", "codex"):
-        host = CommandHost(name, work)
-        assert host.alone("UserPromptSubmit", prompt="Good morning, what is new?") == {}
-        empty = CommandHost(name, tmp_path)
-        assert empty.alone("UserPromptSubmit", prompt="Good morning, what is new?") == {}
+        for folder in (work, tmp_path):
+            host = CommandHost(name, folder)
+            assert host.alone("UserPromptSubmit", prompt="Good morning, what is new?") == {}
 
 
 def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: CommandHost) -> None:
@@ -521,17 +480,11 @@ def test_an_answer_that_did_not_arrive_is_given_by_the_next_events(host: Command
 @pytest.mark.parametrize("is_alone_first", [True, False])
 def test_a_wish_that_both_took_is_told_once(host: CommandHost, is_alone_first: bool) -> None:
     host.start()
-    prompt = {"prompt": DEPLOYS}
-    if is_alone_first:
-        host.alone("UserPromptSubmit", **prompt)
-    host.send("UserPromptSubmit", **prompt)
-    if not is_alone_first:
-        host.alone("UserPromptSubmit", **prompt)
+    for take in (host.alone, host.send) if is_alone_first else (host.send, host.alone):
+        take("UserPromptSubmit", prompt=DEPLOYS)
     assert shown(host.stop()).count("eploys go out on Tuesdays only") == 1
     assert shown(host.stop()) == ""
-    layers = Memory.around(host.folder)
-    assert [each.file for each in layers.notes()].count(FILE) == 1
-    assert [each for box in layers._inboxes() for each in box.files()] == []
+    assert (files(host.folder).count(FILE), kept(host.folder)) == (1, [])
 
 
 _LOADS = """

@@ -1,11 +1,11 @@
 """A session followed through the bridge's hooks: what it keeps, shows and tells, and when."""
 
 import json
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from pace import HUNG
@@ -56,36 +56,33 @@ class Host(PluginHost):
         return str(self.ask("system", session, **WINDOW)["text"])
 
 
-@pytest.fixture(scope="module")
-def begun(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = shutil.copytree(_first_commit, tmp_path_factory.mktemp("begun") / "project")
-    Memory.init(root)
-    return root
-
-
-@pytest.fixture
-def project(begun: Path, tmp_path: Path, monkeypatch: Patch) -> Path:
-    root = shutil.copytree(begun, tmp_path / "project")
-    monkeypatch.chdir(root)
-    return root
-
-
 @pytest.fixture
 def host(project: Path) -> Host:
     return Host(project)
 
 
-def configure(project: Path, table: str, **values: object) -> None:
+def configure(project: Path, **values: object) -> None:
     lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
-    text = "\n".join(['store = "notes/memory"', f"[{table}]", *lines, ""])
+    text = "\n".join(['store = "notes/memory"', "[session]", *lines, ""])
     (project / "mdmemory.toml").write_text(text, "utf-8")
 
 
-def prefer(table: str, **values: object) -> None:
+def goal(host: Host) -> str:
+    """What the tool answers that keeps a goal."""
+    given = {"action": "write", "section": "goal", "text": "Ship it"}
+    return str(host.ask("call", tool="session_memory", arguments=given)["text"])
+
+
+def whole(shown: str) -> Path:
+    """Where an output that is shown in part is kept."""
+    return Path(shown.rpartition("the whole output: ")[2].removesuffix("]"))
+
+
+def observe() -> None:
+    """Let the person have observations kept."""
     file = Path.home() / ".config/mdmemory/config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
-    lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
-    file.write_text("\n".join([f"[{table}]", *lines, ""]), "utf-8")
+    file.write_text("[observe]\nenabled = true\n", "utf-8")
 
 
 Wrote = Callable[..., None]
@@ -105,59 +102,45 @@ def transcript(monkeypatch: Patch) -> Wrote:
 
 
 def test_only_what_is_switched_on_is_forwarded(project: Path) -> None:
-    def wanted() -> set[str]:
-        return set(Host(project).ask("hello", protocol=PROTOCOL)["hooks"]) - set(HOOKS)
+    def wanted() -> tuple[set[str], bool]:
+        told = Host(project).ask("hello", protocol=PROTOCOL)
+        tools = {each["name"] for each in told["tools"]}
+        return {*told["hooks"]} - {*HOOKS}, "session_memory" in tools
 
-    assert wanted() == {"tool", "said", "answered"}
-    configure(project, "session", memory=False)
-    assert wanted() == set()
-    prefer("observe", enabled=True)
-    assert wanted() == {"tool"}
-
-
-def test_without_a_memory_of_the_session_there_is_no_tool_for_it(project: Path) -> None:
-    configure(project, "session", memory=False)
-    names = {each["name"] for each in Host(project).ask("hello", protocol=PROTOCOL)["tools"]}
-    assert "session_memory" not in names
+    assert wanted() == ({"tool", "said", "answered"}, True)
+    configure(project, memory=False)
+    assert wanted() == (set(), False), "nor is there a tool for it"
+    observe()
+    assert wanted() == ({"tool"}, False)
 
 
 def test_with_all_of_it_off_nothing_is_written(project: Path) -> None:
-    configure(project, "session", memory=False)
+    configure(project, memory=False)
     host = Host(project)
     host.tell("Let's use semicolons.")
     host.answer(99_000, "[Decision: x is y]")
-    assert host.run("pytest", FAILED, 1) is None
-    assert host.prompt() == ""
+    assert (host.run("pytest", FAILED, 1), host.prompt()) == (None, "")
     host.ask("deleted")
     assert not (project / ".mdmemory/state.db").exists()
 
 
-def test_what_is_kept_joins_the_prompt_at_the_next_epoch(host: Host, transcript: Wrote) -> None:
+def test_what_is_kept_joins_the_prompt_at_the_next_epoch(
+    host: Host, project: Path, transcript: Wrote
+) -> None:
     assert host.prompt() == ""
     host.tell("Let's use semicolons as the separator.")
     host.run("pytest", FAILED, 1)
-    goal = {"action": "write", "section": "goal", "text": "Ship it"}
-    done = host.ask("call", tool="session_memory", arguments=goal)
-    assert "Ship it" in done["text"]
+    assert "Ship it" in goal(host)
     assert host.prompt() == ""
     host.ask("compacted")
     text = host.prompt()
-    assert "Ship it" in text
-    assert f"[test] {FAILED}" in text
-    assert "semicolons" in text
+    for words in ("Ship it", f"[test] {FAILED}", "semicolons"):
+        assert words in text
+        assert words in Host(project).prompt(), "a restart begins an epoch, too"
     host.run("pytest", "1 passed")
     assert host.prompt() == text
     host.ask("compacted")
     assert "[test]" not in host.prompt()
-
-
-def test_a_restart_begins_an_epoch_with_what_was_kept(host: Host, project: Path) -> None:
-    goal = {"action": "write", "section": "goal", "text": "Ship it"}
-    host.ask("call", tool="session_memory", arguments=goal)
-    host.run("pytest", FAILED, 1)
-    again = Host(project)
-    assert "Ship it" in again.prompt()
-    assert FAILED in again.prompt()
 
 
 def test_two_sessions_at_once_never_mix(host: Host, project: Path) -> None:
@@ -170,8 +153,7 @@ def test_two_sessions_at_once_never_mix(host: Host, project: Path) -> None:
             host.ask("call", session, tool="session_memory", arguments=entry)
     again = Host(project)
     for mine, other in (("ses_1", "ses_2"), ("ses_2", "ses_1")):
-        assert mine in again.prompt(mine)
-        assert other not in again.prompt(mine)
+        assert [each in again.prompt(mine) for each in (mine, other)] == [True, False]
     host.ask("deleted", "ses_2")
     third = Host(project)
     assert third.prompt("ses_2") == ""
@@ -179,10 +161,7 @@ def test_two_sessions_at_once_never_mix(host: Host, project: Path) -> None:
 
 
 def test_a_block_that_fails_takes_no_other_with_it(host: Host, monkeypatch: Patch) -> None:
-    def broken(layers: Memory, session: str) -> str:
-        raise BadTranscript("It is broken.")
-
-    monkeypatch.setattr(following, "by_hand", broken)
+    monkeypatch.setattr(following, "by_hand", Mock(side_effect=BadTranscript("It is broken.")))
     monkeypatch.setattr(following, "recall_observations", lambda *_: "what was seen")
     assert host.prompt() == "what was seen"
     assert "It is broken." in host.log.file.read_text("utf-8")
@@ -200,23 +179,19 @@ def test_the_assistants_marks_are_kept_when_its_answer_is_whole(host: Host, proj
     host.answer(10)
     host.answer(10, "[Decision: a summary decides nothing]", summary=True)
     text = Host(project).prompt()
-    assert "tabs separate the columns" in text
-    assert "a summary" not in text
+    assert ("tabs separate the columns" in text, "a summary" in text) == (True, False)
 
 
 def test_no_transcript_is_read_for_a_session_memory(host: Host, monkeypatch: Patch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("mdmemory.hosts.opencode.watching.transcript_of", asked.append)
-    goal = {"action": "write", "section": "goal", "text": "Ship it"}
-    host.ask("call", tool="session_memory", arguments=goal)
+    monkeypatch.setattr(watching, "transcript_of", asked.append)
+    goal(host)
     assert asked == []
 
 
 def test_a_long_output_is_shown_in_part_and_what_is_no_text_stays(host: Host) -> None:
-    lines = "\n".join(f"line {number}" for number in range(5_000))
-    seen = host.run("./run", lines)
-    assert len(seen.splitlines()) < 80
-    assert "line 4999" in seen
+    seen = host.run("./run", "\n".join(f"line {number}" for number in range(5_000)))
+    assert (len(seen.splitlines()) < 80, "line 4999" in seen) == (True, True)
     assert host.ask("tool", tool="jira_search", args={"query": "x"}, output=None) == {}
     assert host.ask("tool", tool="jira_search", args=[], output={"a": 1}, exit="1") == {}
 
@@ -224,11 +199,9 @@ def test_a_long_output_is_shown_in_part_and_what_is_no_text_stays(host: Host) ->
 LINES = "\n".join(f"line {number}" for number in range(200))
 
 
-def test_a_whole_output_is_kept_after_the_answer(
-    host: Host, project: Path, monkeypatch: Patch
-) -> None:
+def test_a_whole_output_is_kept_after_the_answer(host: Host, monkeypatch: Patch) -> None:
     monkeypatch.setattr(watching, "REST", 0.01)
-    file = Path(host.run("./run", LINES).rpartition("the whole output: ")[2].removesuffix("]"))
+    file = whole(host.run("./run", LINES))
     is_soon(file.exists)
     assert file.read_text("utf-8") == LINES
     monkeypatch.setattr(watching, "REST", 0.2)
@@ -260,9 +233,7 @@ def test_what_is_asked_goes_before_outputs_which_keep_their_order(monkeypatch: P
 
 
 def test_a_whole_output_that_is_lost_is_told_and_logged(host: Host, monkeypatch: Patch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(watching, "REST", 0.5)  # after the answer, on a busy machine too
     monkeypatch.setattr("mdmemory.session.storage.put_output", full)
     shown = host.run("./run", LINES)
@@ -270,8 +241,7 @@ def test_a_whole_output_that_is_lost_is_told_and_logged(host: Host, monkeypatch:
     is_soon(lambda: log.exists() and "No space left" in log.read_text("utf-8"))
     assert host.run("ls", session="ses_2") is None
     told = host.run("ls")
-    assert shown.rpartition("the whole output: ")[2].removesuffix("]") in told
-    assert "is lost" in told
+    assert (str(whole(shown)) in told, "is lost" in told) == (True, True)
     assert host.run("ls") is None
     monkeypatch.setattr(watching, "MAX_WAITING", 10)
     assert host.run("./run", LINES) is None, "too much waits: what fails at once stays whole"
@@ -290,15 +260,13 @@ def test_the_state_may_be_deleted_at_any_moment(host: Host, project: Path) -> No
         file.unlink()
     host.run("pytest", "FAILED again", 1)
     text = Host(project).prompt()
-    assert "FAILED again" in text
-    assert FAILED not in text
+    assert ("FAILED again" in text, FAILED in text) == (True, False)
 
 
 def test_settings_count_from_the_next_call_on(host: Host, project: Path) -> None:
-    lines = "\n".join(f"line {number}" for number in range(200))
-    assert host.run("./run", lines)
-    configure(project, "session", memory=False)
-    assert host.run("./run", lines) is None
+    assert host.run("./run", LINES)
+    configure(project, memory=False)
+    assert host.run("./run", LINES) is None
 
 
 def test_a_full_context_is_told_once_for_each_level_in_the_next_turn(host: Host) -> None:
@@ -316,22 +284,18 @@ def test_a_full_context_is_told_once_for_each_level_in_the_next_turn(host: Host)
     assert host.tell("Four.") == []
 
 
-def test_the_newest_level_counts_until_a_compaction(host: Host, transcript: Wrote) -> None:
+def test_the_newest_level_counts_until_a_compaction_and_a_restart_keeps_it(
+    host: Host, project: Path, transcript: Wrote
+) -> None:
     host.prompt()
     host.answer(75_000)
     host.answer(90_000)
     (line,) = host.tell("One.")
     assert line.startswith("Context high: about 90% full.")
+    assert Host(project).tell("Two.") == []
     host.answer(99_000)
     host.ask("compacted")
-    assert host.tell("Two.") == []
-
-
-def test_a_restart_does_not_take_the_context_for_empty(host: Host, project: Path) -> None:
-    host.prompt()
-    host.answer(90_000)
-    assert host.tell("One.")
-    assert Host(project).tell("Two.") == []
+    assert host.tell("Three.") == []
 
 
 @pytest.mark.parametrize("tokens", [None, "many", {"input": -1}, {"input": True}, {"cache": 5}])
@@ -341,12 +305,14 @@ def test_counts_that_make_no_sense_are_none(host: Host, tokens: object) -> None:
     assert host.tell("One.") == []
 
 
+DECIDED = "We decided to deploy on Tuesdays only, the on-call team is complete then."
+
+
 def test_a_compaction_promotes_what_words_bear_out(
     host: Host, project: Path, transcript: Wrote
 ) -> None:
-    decided = "We decided to deploy on Tuesdays only, the on-call team is complete then."
-    transcript(decided)
-    host.tell(decided)
+    transcript(DECIDED)
+    host.tell(DECIDED)
     (file,) = host.ask("compacted")["saved"]
     assert Memory.open(project).note(file).note.head.session == "ses_1"
     assert host.ask("compacted")["saved"] == [], "once is enough"
@@ -355,16 +321,14 @@ def test_a_compaction_promotes_what_words_bear_out(
 def test_a_lost_summary_keeps_no_decision_back(
     host: Host, transcript: Wrote, monkeypatch: Patch
 ) -> None:
-    take = Memory.summary
-
     def busy(memory: Memory, session: str, text: str, *said: Any, **shown: Any) -> Any:
         if text == "We spoke.":
             raise Busy("Another process holds the lock.")
         return take(memory, session, text, *said, **shown)
 
-    decided = "We decided to deploy on Tuesdays only, the on-call team is complete then."
-    transcript(decided)
-    host.tell(decided)
+    take = Memory.summary
+    transcript(DECIDED)
+    host.tell(DECIDED)
     monkeypatch.setattr(Memory, "summary", busy)
     assert len(host.ask("compacted", summary="We spoke.")["saved"]) == 1
     assert "holds the lock" in host.log.file.read_text("utf-8")
@@ -372,17 +336,15 @@ def test_a_lost_summary_keeps_no_decision_back(
 
 def test_a_summary_is_told_what_stays_in_the_prompt(host: Host) -> None:
     assert len(host.ask("compacting")["context"]) == 1
-    goal = {"action": "write", "section": "goal", "text": "Ship it"}
-    host.ask("call", tool="session_memory", arguments=goal)
+    goal(host)
     _, kept = host.ask("compacting")["context"]
-    assert "Ship it" in kept
-    assert "need not repeat it" in kept
+    assert ("Ship it" in kept, "need not repeat it" in kept) == (True, True)
 
 
 def test_observations_are_worked_on_at_idle_and_shown_at_the_next_start(
     host: Host, project: Path
 ) -> None:
-    prefer("observe", enabled=True)
+    observe()
     found = Memory.open(project).observations()
     text = "The billing service listens on port 8080 and talks to PostgreSQL 16."
     host.run("cat README", text)
@@ -404,7 +366,7 @@ def test_observations_are_worked_on_at_idle_and_shown_at_the_next_start(
 
 
 def test_no_compaction_waits_for_a_model(host: Host, monkeypatch: Patch) -> None:
-    prefer("observe", enabled=True)
+    observe()
     monkeypatch.setattr(Observations, "_model", lambda self: Scripted())
     host.run("cat README", "The billing service listens on port 8080, says the README of it.")
     host.ask("compacting")
