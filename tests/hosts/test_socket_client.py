@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -22,7 +22,7 @@ from mdmemory.hosts.bridge.without import Alone
 from mdmemory.version import VERSION
 
 MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
-ALONE = b'{"alone": true}'
+ALONE, NOTHING = b'{"alone": true}', b'{"result": {"output": {}}}\n'
 START, SAID = b'{"hook_event_name": "SessionStart"}', b'{"hook_event_name": "UserPromptSubmit"}'
 
 
@@ -36,20 +36,22 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @contextmanager
-def bridge(path: Path, answer: Callable[[socket.socket], object]) -> Iterator[None]:
-    """A process of ours at the socket `path`; `answer` is called for each connection."""
+def bridge(
+    path: Path, answer: Callable[[socket.socket], object], folder: str = "/project"
+) -> Iterator[None]:
+    """A process of ours at the socket `path`, to which the map leads from a folder; `answer` is
+    called for each connection."""
+    enter(path, folder)
     with socket.socket(socket.AF_UNIX) as listener:
         asking.call_with_short_path(str(path), listener.bind)
         listener.listen()
 
         def serve() -> None:
-            while True:
-                try:
+            with suppress(OSError):
+                while True:
                     connection, _ = listener.accept()
-                except OSError:
-                    return
-                with connection:
-                    answer(connection)
+                    with connection:
+                        answer(connection)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
@@ -100,12 +102,13 @@ def ask(data: bytes = SAID, folder: str = "/project", host: str = "claude") -> b
         (b'{"result": {"output": {"systemMessage": "}}"}}}\n', b'{"systemMessage": "}}"}'),
         (b'{"result": {"output": {}}}\n', b""),
         (b'{"error": {"code": "unexpected", "message": ""}}\n', b""),
+        (b'{"result": {"outp', ALONE),  # it was killed meanwhile
+        (b"", ALONE),
     ],
 )
 def test_the_output_is_what_the_bridge_says(
     tmp_path: Path, started: list[str], answer: bytes, output: bytes
 ) -> None:
-    enter(tmp_path / "s")
     with bridge(tmp_path / "s", says(answer)):
         assert ask() == output
     assert started == []
@@ -116,24 +119,21 @@ def test_the_bridge_gets_the_event_in_one_line_however_it_was_written(tmp_path: 
 
     def answer(connection: socket.socket) -> None:
         lines.append(line(connection))
-        connection.sendall(b'{"result": {"output": {}}}\n')
+        connection.sendall(NOTHING)
 
     event = {"prompt": "zwei\nZeilen – \ud83d", "tool": {"a": [1, 2.5, None]}}
-    enter(tmp_path / "s", folder := 'ein "Ordner"\\\n\udcff')
-    with bridge(tmp_path / "s", answer):
+    folder = 'ein "Ordner"\\\n\udcff'
+    with bridge(tmp_path / "s", answer, folder):
         ask(json.dumps(event, indent=2).encode(), folder, "gemini")
     (got,) = lines
-    assert json.loads(got) == {
-        "version": VERSION, "method": "hook",
-        "params": {"host": "gemini", "folder": folder, "store": "", "client": "", "event": event},
-    }  # fmt: skip
+    params = {"host": "gemini", "folder": folder, "store": "", "client": "", "event": event}
+    assert json.loads(got) == {"version": VERSION, "method": "hook", "params": params}
     assert got.count(b"\n") == 1
 
 
 def test_a_socket_whose_path_is_too_long_for_the_system_is_reached(tmp_path: Path) -> None:
     here, folder = os.getcwd(), tmp_path / ("long" * 40)
     folder.mkdir()
-    enter(folder / "s")
     with bridge(folder / "s", says(b'{"result": {"output": {"a": 1}}}\n')):
         assert ask() == b'{"a": 1}'
     assert os.getcwd() == here
@@ -141,11 +141,9 @@ def test_a_socket_whose_path_is_too_long_for_the_system_is_reached(tmp_path: Pat
 
 def test_only_what_the_standard_library_has_at_hand_is_loaded_for_a_bridges_answer() -> None:
     dear = {"json", "socket", "argparse", "pathlib", "typing", "re", "enum", "subprocess"}
-    code = (
-        f"from mdmemory.hosts.bridge import client; import sys; print({dear!r} & {{*sys.modules}})"
-    )
+    load = "from mdmemory.hosts.bridge import client; import sys"
     # -S: what an installation loads by itself is not ours
-    words = [sys.executable, "-S", "-c", code]
+    words = [sys.executable, "-S", "-c", f"{load}; print({dear!r} & {{*sys.modules}})"]
     root = Path(client.__file__).parents[3]
     done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True, timeout=HUNG)
     assert done.stdout == "set()\n"
@@ -156,7 +154,6 @@ def test_an_event_that_the_bridge_does_not_answer_in_time_is_served_without_it(
     tmp_path: Path, started: list[str], monkeypatch: pytest.MonkeyPatch, data: bytes
 ) -> None:
     monkeypatch.setattr(asking, "ASKING", 0.1)
-    enter(tmp_path / "s")
     may_end = threading.Event()
     with bridge(tmp_path / "s", lambda _: may_end.wait(HUNG)):
         assert ask(data) == ALONE
@@ -164,25 +161,14 @@ def test_an_event_that_the_bridge_does_not_answer_in_time_is_served_without_it(
     assert started == [], "it is there, and busy"
 
 
-def test_an_event_is_served_without_a_bridge_that_was_killed_meanwhile(tmp_path: Path) -> None:
-    enter(tmp_path / "s")
-    with bridge(tmp_path / "s", line):
-        assert ask() == ALONE
-    enter(tmp_path / "s")
-    with bridge(tmp_path / "s", says(b'{"result": {"outp')):
-        assert ask() == ALONE
-
-
 def test_a_process_of_another_user_gets_nothing(
     tmp_path: Path, started: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[bytes] = []
     monkeypatch.setattr(asking, "peer_user", lambda _: os.geteuid() + 1)
-    enter(tmp_path / "s")
     with bridge(tmp_path / "s", lambda connection: heard.append(connection.recv(1))):
         assert ask() == ALONE
-    assert heard == [b""]
-    assert started == ["/project"]
+    assert (heard, started) == ([b""], ["/project"])
 
 
 @pytest.mark.parametrize("left", ["nothing", "a socket", "a file", "a folder"])
@@ -191,31 +177,25 @@ def test_an_entry_that_leads_nowhere_is_none(tmp_path: Path, started: list[str],
     if left == "a socket":
         with socket.socket(socket.AF_UNIX) as killed:
             killed.bind(str(path))
-    elif left == "a file":
-        path.write_text("")
-    elif left == "a folder":
-        path.mkdir()
+    elif left != "nothing":
+        path.write_text("") if left == "a file" else path.mkdir()
     enter(path)
-    assert ask() == ALONE
-    assert started == ["/project"]
+    assert (ask(), started) == (ALONE, ["/project"])
 
 
-def test_a_folder_whose_name_has_the_same_checksum_is_another(tmp_path: Path) -> None:
+def test_a_folder_of_the_same_checksum_and_a_named_store_are_others(tmp_path: Path) -> None:
     enter(tmp_path / "s", "/other")
     Path(entry_of("/other").file).rename(entry_of().file)
     assert entry_of().socket() == ""
+    enter(tmp_path / "s")
+    assert entry_of().socket() == str(tmp_path / "s")
+    assert entry_of(store="/another").socket() == ""
 
 
 @pytest.mark.parametrize("named", ["", "relative", "/absolute"])
 def test_the_map_lies_in_the_persons_state_folder(named: str) -> None:
     environment = {"XDG_STATE_HOME": named}
     assert asking.state_folder(environment) == str(person.state_folder(environment))
-
-
-def test_a_session_that_names_a_store_has_an_entry_of_its_own(tmp_path: Path) -> None:
-    enter(tmp_path / "s")
-    assert entry_of().socket() == str(tmp_path / "s")
-    assert entry_of(store="/another").socket() == ""
 
 
 def test_the_end_of_a_session_starts_none(started: list[str]) -> None:
@@ -235,19 +215,19 @@ def test_a_session_starts_with_the_bridge_that_it_starts(
 
     monkeypatch.setattr(without, "wait_briefly", until_there)
     with bridge(tmp_path / "s", says(b'{"result": {"output": {"a": 1}}}\n')):
+        Path(entry_of().file).unlink()
         assert ask(START) == b'{"a": 1}'
 
 
 def test_a_message_and_the_end_of_its_turn_are_answered_by_the_bridge_that_they_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(without, "start_bridge", lambda *_: enter(tmp_path / "s") or Mock())
-
     def ask_first(data: bytes) -> bytes:
         Path(entry_of().file).unlink(missing_ok=True)
         return ask(data)
 
-    with bridge(tmp_path / "s", says(b'{"result": {"output": {}}}\n')):
+    monkeypatch.setattr(without, "start_bridge", lambda *_: enter(tmp_path / "s") or Mock())
+    with bridge(tmp_path / "s", says(NOTHING)):
         assert ask_first(SAID) == b"", "the bridge says what came of it"
         assert ask_first(b'{"hook_event_name": "Stop"}') == b""
         refused = Alone({"alone": True}, is_refused=True)
@@ -265,35 +245,32 @@ def test_a_session_whose_bridge_does_not_come_starts_without(
 
 
 def test_where_none_can_be_started_the_event_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
-
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(without, "start_bridge", full)
-    assert ask(SAID) == ALONE
-    assert ask(START) == ALONE
+    assert [ask(SAID), ask(START)] == [ALONE, ALONE]
 
 
-@pytest.mark.parametrize(
-    "data", [b"hello", b"[]", b"{", b"\0", b'{"a": "\0"}', b"\xff", b"[" * 9999]
-)
-def test_what_is_no_event_is_answered_by_nothing(started: list[str], data: bytes) -> None:
-    assert ask(data) == b""
-    assert started == []
+def test_what_is_no_event_is_answered_by_nothing(started: list[str]) -> None:
+    for data in (b"hello", b"[]", b"{", b"\0", b'{"a": "\0"}', b"\xff", b"[" * 9999):
+        assert (ask(data), started) == (b"", []), data[:20]
 
 
-def hook(
-    *words: str, cwd: Path, said: bytes = b"", **more: Any
-) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [*MDMEMORY, "hook", *words], cwd=cwd, input=said, capture_output=True, check=False,
-        timeout=HUNG, **more,
-    )  # fmt: skip
+def hook(*words: str, cwd: Path, **more: Any) -> tuple[int, bytes, bytes]:
+    """How the command ends, and what it prints to both streams."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    done = subprocess.run(
+        [*MDMEMORY, "hook", *words], cwd=cwd, check=False, timeout=HUNG, **streams
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+SILENT = (0, b"", b"")
 
 
 def test_where_there_is_no_store_a_hook_says_nothing(tmp_path: Path) -> None:
-    for said in (START, SAID, b'{"hook_event_name": "Stop"}', b"", b"nonsense", b"\xff\0"):
-        done = hook("codex", cwd=tmp_path, said=said)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    long = b'{"hook_event_name": "Stop", "a": "%s"}' % (b"x" * client.MOST)
+    for said in (START, SAID, b'{"hook_event_name": "Stop"}', b"", b"nonsense", b"\xff\0", long):
+        assert hook("codex", cwd=tmp_path, input=said) == SILENT
 
 
 @pytest.mark.parametrize(
@@ -304,19 +281,9 @@ def test_a_hook_whose_client_never_ends_the_event_ends_by_itself(
 ) -> None:
     ours, theirs = os.pipe()
     os.write(theirs, said)
-    done = subprocess.run(
-        [*MDMEMORY, "hook", "claude"], cwd=tmp_path, stdin=ours, capture_output=True, check=False,
-        timeout=HUNG, env={**os.environ, **more},
-    )  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert hook("claude", cwd=tmp_path, stdin=ours, env={**os.environ, **more}) == SILENT
     os.close(ours)
     os.close(theirs)
-
-
-def test_an_event_that_is_too_long_is_answered_by_nothing(tmp_path: Path) -> None:
-    long = b'{"hook_event_name": "Stop", "a": "%s"}' % (b"x" * client.MOST)
-    done = hook("claude", cwd=tmp_path, said=long)
-    assert (done.returncode, done.stdout) == (0, b"")
 
 
 def test_a_client_that_has_closed_the_streams_or_its_folder_gets_no_error(tmp_path: Path) -> None:
@@ -329,28 +296,21 @@ def test_a_client_that_has_closed_the_streams_or_its_folder_gets_no_error(tmp_pa
         done = subprocess.run(
             ["sh", "-c", script], cwd=tmp_path, capture_output=True, check=False, timeout=HUNG
         )
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), script
+        assert (done.returncode, done.stdout, done.stderr) == SILENT, script
 
 
 def test_a_host_that_is_not_known_is_named_and_stops_no_turn(tmp_path: Path) -> None:
     for words in (["copilot"], []):
-        done = hook(*words, cwd=tmp_path, said=START)
-        assert done.returncode == 0
-        assert done.stdout == b""
-        assert b"claude, codex, gemini" in done.stderr
-        assert done.stderr.count(b"\n") == 1
+        code, said, errors = hook(*words, cwd=tmp_path, input=START)
+        assert (code, said, errors.count(b"\n")) == (0, b"", 1)
+        assert b"claude, codex, gemini" in errors
 
 
 def test_a_person_who_types_it_is_told_what_it_is_for(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
-    done = subprocess.run(
-        [*MDMEMORY, "hook", "claude"], cwd=tmp_path, stdin=theirs, capture_output=True, text=True,
-        check=False, timeout=HUNG,
-    )  # fmt: skip
+    code, _, errors = hook("claude", cwd=tmp_path, stdin=theirs)
     os.close(ours)
     os.close(theirs)
-    assert done.returncode == 2
-    assert "`mdmemory setup` connects them." in done.stderr
-    helped = hook("--help", cwd=tmp_path)
-    assert helped.returncode == 0
-    assert b"HOST" in helped.stdout
+    assert (code, b"`mdmemory setup` connects them." in errors) == (2, True)
+    code, said, _ = hook("--help", cwd=tmp_path)
+    assert (code, b"HOST" in said) == (0, True)

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from pace import HUNG
@@ -74,11 +75,10 @@ class Running:
         return not self._thread.is_alive()
 
     def end(self) -> None:
-        if self._thread:
-            os.write(self._end, b".")
-            assert self.ended()
-        os.close(self._ending)
-        os.close(self._end)
+        os.write(self._end, b".")
+        assert not self._thread or self.ended()
+        for handle in (self._ending, self._end):
+            os.close(handle)
 
     def connected(self) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX)
@@ -94,9 +94,12 @@ class Running:
             return b"".join(iter(lambda: connection.recv(1 << 16), b""))
 
     def ask(self, **request: Any) -> Answer:
-        line = json.dumps({"version": VERSION, "method": "hook"} | request)
-        answer: Answer = json.loads(self.say(line.encode() + b"\n"))
+        answer: Answer = json.loads(self.say(line(**request)))
         return answer
+
+
+def line(**request: Any) -> bytes:
+    return json.dumps({"version": VERSION, "method": "hook"} | request).encode() + b"\n"
 
 
 @pytest.fixture
@@ -108,15 +111,17 @@ def bridge(tmp_path: Path) -> Iterator[Running]:
 
 def test_a_request_is_answered_in_one_line_that_the_client_can_cut_out(bridge: Running) -> None:
     bridge.begin()
-    line = bridge.say(b'{"version": "%s", "method": "hook", "params": {}}\n' % VERSION.encode())
-    assert line == b'{"result": {"output": {"given": {}}}}\n'
+    assert bridge.say(line(params={})) == b'{"result": {"output": {"given": {}}}}\n'
 
 
-@pytest.mark.parametrize("line", [b"", b"hello", b"[1]", b"{", b"\0\0", b"\xff", b'{"a": NaN}'])
-def test_what_is_no_request_is_answered_and_harms_nothing(bridge: Running, line: bytes) -> None:
+NONE = (b"", b"hello", b"[1]", b"{", b"\0\0", b"\xff", b'{"a": NaN}')
+
+
+def test_what_is_no_request_is_answered_and_harms_nothing(bridge: Running) -> None:
     bridge.begin()
-    assert json.loads(bridge.say(line + b"\n"))["error"]["code"] == "usage"
-    assert "result" in bridge.ask(params={})
+    for sent in NONE:
+        assert json.loads(bridge.say(sent + b"\n"))["error"]["code"] == "usage", sent
+        assert "result" in bridge.ask(params={})
 
 
 def test_a_request_that_is_too_long_is_answered_at_once(
@@ -128,19 +133,15 @@ def test_a_request_that_is_too_long_is_answered_at_once(
 
 
 def test_an_error_is_an_answer_and_the_next_request_is_served(bridge: Running) -> None:
-    def fails(_: Mapping[str, Any]) -> Mapping[str, Any]:
-        raise NotFound("It is not there.")
-
-    bridge.methods |= {"fails": fails, "breaks": lambda _: {"x": 1 / 0}}
+    bridge.methods["fails"] = Mock(side_effect=NotFound("It is not there."))
+    bridge.methods["breaks"] = lambda _: {"x": 1 / 0}
     bridge.begin()
-    assert bridge.ask(method="fails")["error"]["code"] == "not_found"
-    assert bridge.ask(method="breaks")["error"]["code"] == "unexpected"
-    assert bridge.ask(method="unknown")["error"]["code"] == "usage"
-    assert bridge.ask(params=[])["error"]["code"] == "usage"
+    asked = ({"method": "fails"}, {"method": "breaks"}, {"method": "unknown"}, {"params": []})
+    codes = [bridge.ask(**each)["error"]["code"] for each in asked]
+    assert codes == ["not_found", "unexpected", "usage", "usage"]
     assert "result" in bridge.ask(params={})
-    assert [each.partition(":")[0] for each in bridge.failures] == [
-        "fails", "breaks", "unknown", "hook",
-    ]  # fmt: skip
+    failed = [each.partition(":")[0] for each in bridge.failures]
+    assert failed == ["fails", "breaks", "unknown", "hook"]
 
 
 def test_a_client_that_sends_nothing_holds_up_nobody(bridge: Running) -> None:
@@ -166,9 +167,9 @@ def test_what_its_client_waits_for_no_more_is_not_begun(bridge: Running) -> None
     bridge.methods["wait"] = lambda _: {"came": may_go.wait(HUNG)}
     bridge.begin()
     with bridge.connected() as first:
-        first.sendall(b'{"version": "%s", "method": "wait"}\n' % VERSION.encode())
+        first.sendall(line(method="wait"))
         with bridge.connected() as gone:
-            gone.sendall(b'{"version": "%s", "method": "hook", "params": {}}\n' % VERSION.encode())
+            gone.sendall(line(params={}))
         may_go.set()
         assert b"came" in first.recv(100)
     assert bridge.ask(params={"n": 2})["result"]
@@ -176,21 +177,18 @@ def test_what_its_client_waits_for_no_more_is_not_begun(bridge: Running) -> None
 
 
 def test_an_answer_that_nobody_took_is_lost_and_the_next_request_is_served(bridge: Running) -> None:
-    begun, closed = threading.Event(), threading.Event()
-
     def slow(params: Mapping[str, Any]) -> Mapping[str, Any]:
         begun.set()
-        assert closed.wait(HUNG)
-        return {"output": {}}
+        return {"output": {"closed": closed.wait(HUNG)}}
 
+    begun, closed = threading.Event(), threading.Event()
     bridge.methods["slow"] = slow
     bridge.begin()
     with bridge.connected() as connection:
-        line = json.dumps({"version": VERSION, "method": "slow", "params": {"n": 1}})
-        connection.sendall(line.encode() + b"\n")
+        connection.sendall(line(method="slow", params={"n": 1}))
         assert begun.wait(HUNG)
     closed.set()
-    assert bridge.ask(method="hook", params={})["result"]
+    assert bridge.ask(params={})["result"]
     assert [each["params"] for each in bridge.lost] == [{"n": 1}]
 
 
@@ -219,10 +217,7 @@ def test_it_ends_when_nobody_comes_for_five_minutes(bridge: Running) -> None:
 
 
 def test_a_look_that_fails_is_logged_and_costs_no_request(bridge: Running) -> None:
-    def look() -> float:
-        raise NotFound("gone")
-
-    bridge.look = look
+    bridge.look = Mock(side_effect=NotFound("gone"))
     bridge.begin()
     assert "result" in bridge.ask(params={})
     assert bridge.failures == ["look: gone"]
@@ -230,12 +225,7 @@ def test_a_look_that_fails_is_logged_and_costs_no_request(bridge: Running) -> No
 
 def test_it_looks_again_when_the_time_has_come(bridge: Running) -> None:
     looked = threading.Semaphore(0)
-
-    def look() -> float:
-        looked.release()
-        return 0.02
-
-    bridge.look = look
+    bridge.look = lambda: looked.release() or 0.02
     bridge.begin()
     assert all(looked.acquire(timeout=HUNG) for _ in range(3))
 
@@ -246,18 +236,19 @@ def test_the_user_at_the_other_end_is_known() -> None:
         assert asking.peer_user(ours) == os.geteuid()
 
 
-# The bridge of a store: one at a time, found from every folder, gone when it is of no use.
-
 MDMEMORY = [sys.executable, "-P", "-m", "mdmemory"]
 Git = Callable[..., str]
-# A bridge that calls itself another version, and for the test its methods are not needed.
-OTHER = """
+CHANGED = """
 from mdmemory.cli import main
 from mdmemory.hosts.bridge import listening
-listening.VERSION = "0.0.1"
-from mdmemory.cli import main
+listening.{}
 main(["bridge", "--listen"])
 """
+OTHER = CHANGED.format('VERSION = "0.0.1"')
+QUICK = CHANGED.format("Life.__init__.__defaults__ = (300.0, 0.05)")  # it looks for its socket
+
+
+DISPOSE = b'{"method": "dispose"}\n'
 
 
 class Person:
@@ -287,44 +278,29 @@ class Person:
         """Where the map sends a hook."""
         return asking.MapEntry(os.environ, str(folder or self.project), "").socket()
 
-    def met(self, folder: Path | None = None, *, version: str = VERSION) -> bool:
+    def tell(self, request: bytes, path: str = "") -> tuple[bytes, int]:
+        """What the bridge answers to a line, and its process; b"" and 0 where there is none."""
+        with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
+            connection.settimeout(HUNG)
+            asking.call_with_short_path(path or self.socket(), connection.connect)
+            about = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            connection.sendall(request)
+            return connection.recv(100), int.from_bytes(about[:4], sys.byteorder)
+        return b"", 0
+
+    def met(self, folder: Path | None = None) -> bool:
         """Whether a bridge answers a hook from a folder."""
-        try:
-            with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(HUNG)
-                asking.call_with_short_path(self.socket(folder), connection.connect)
-                hello = {"version": version, "method": "hello"}
-                connection.sendall(json.dumps(hello).encode() + b"\n")
-                return connection.recv(100).startswith(b'{"result"')
-        except OSError:
-            return False
+        path = self.socket(folder)
+        return bool(path) and self.tell(line(method="hello"), path)[0].startswith(b'{"result"')
 
     def pid(self) -> int:
         """The process of the bridge that the map names."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            asking.call_with_short_path(self.socket(), connection.connect)
-            said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        return int.from_bytes(said[:4], sys.byteorder)
-
-    def tell(self, request: bytes) -> None:
-        """Send the bridge a line."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            asking.call_with_short_path(self.socket(), connection.connect)
-            connection.sendall(request)
-            connection.recv(100)
+        return self.tell(line(method="hello"))[1]
 
     def end(self) -> None:
         for file in (self.home / ".local/state/mdmemory/bridges").glob("????????"):
-            if not file.is_file():
-                continue
-            path = file.read_bytes().rpartition(b"\0")[2].decode()
-            with socket.socket(socket.AF_UNIX) as connection:
-                try:
-                    asking.call_with_short_path(path, connection.connect)
-                    connection.sendall(b'{"method": "dispose"}\n')
-                    connection.recv(100)
-                except OSError:
-                    continue
+            if file.is_file():
+                self.tell(DISPOSE, file.read_bytes().rpartition(b"\0")[2].decode())
         for process in self._started:
             if process.poll() is None:
                 process.kill()
@@ -345,23 +321,26 @@ def person(project: Path, empty_home: Path) -> Iterator[Person]:
     someone.end()
 
 
-def test_the_start_of_a_session_brings_a_bridge_that_outlives_it(person: Person) -> None:
+def test_the_start_of_a_session_brings_a_bridge_that_outlives_it(
+    person: Person, capsys: pytest.CaptureFixture[str]
+) -> None:
     person.hook("SessionStart")
     wait_for(person.met)
-    pid = person.pid()
+    pid, private = person.pid(), person.project / ".mdmemory"
     person.hook("UserPromptSubmit")
     assert person.pid() == pid
-    private = person.project / ".mdmemory"
     assert person.socket() == str(private / "bridge.sock")
     assert os.getsid(pid) == pid, "no signal to the client reaches it"
     nothing = os.stat(os.devnull)
     for stream in (0, 1):
         assert os.path.samestat(os.stat(f"/proc/{pid}/fd/{stream}"), nothing)
     assert (private / "bridge.sock").stat().st_mode & 0o777 == 0o700
+    assert main(["doctor"]) == 0
+    assert capsys.readouterr().out.startswith("No problems in "), "at work, it is no trouble"
 
 
 def test_of_many_clients_that_start_together_all_meet_one_bridge(person: Person) -> None:
-    folders = [person.project / name for name in ("a", "b", "c")]
+    folders, private = [person.project / name for name in "abc"], person.project / ".mdmemory"
     for folder in folders:
         folder.mkdir()
     with ThreadPoolExecutor(20) as clients:
@@ -375,13 +354,10 @@ def test_of_many_clients_that_start_together_all_meet_one_bridge(person: Person)
 
     for folder in folders:
         wait_for(lambda folder=folder: meets(folder))
-    assert {person.socket(folder) for folder in folders} == {
-        str(person.project / ".mdmemory/bridge.sock")
-    }
-    held = os.open(person.project / ".mdmemory" / listening.LOCK, os.O_RDWR)
-    with pytest.raises(BlockingIOError):
+    assert {*map(person.socket, folders)} == {str(private / "bridge.sock")}
+    with (private / listening.LOCK).open("r+") as held, pytest.raises(BlockingIOError):
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    os.close(held)
+    assert person.listen(folders[0]).wait(HUNG) == 0, "one more names the first, and ends"
 
 
 def test_a_killed_bridge_is_replaced_at_the_next_event(person: Person) -> None:
@@ -395,10 +371,7 @@ def test_a_killed_bridge_is_replaced_at_the_next_event(person: Person) -> None:
 
 
 def test_a_bridge_that_is_told_to_end_takes_its_socket_along(person: Person) -> None:
-    for tell in (
-        lambda first: first.send_signal(signal.SIGTERM),
-        lambda _: person.tell(b'{"method": "dispose"}\n'),
-    ):
+    for tell in (lambda first: first.send_signal(signal.SIGTERM), lambda _: person.tell(DISPOSE)):
         first = person.listen()
         wait_for(person.met)
         tell(first)
@@ -413,25 +386,6 @@ def test_a_bridge_that_ends_hands_over_the_sessions_that_wait_to_be_read(person:
     os.kill(person.pid(), signal.SIGTERM)
     log = person.project / ".mdmemory/bridge.log"
     wait_for(lambda: log.exists() and "There is no session s1" in log.read_text())
-
-
-def test_a_bridge_at_work_is_nothing_that_doctor_complains_of(
-    person: Person, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    person.hook("SessionStart")
-    wait_for(person.met)
-    monkeypatch.chdir(person.project)
-    assert main(["doctor"]) == 0
-    assert capsys.readouterr().out.startswith("No problems in ")
-
-
-def test_a_second_bridge_names_the_first_and_ends(person: Person) -> None:
-    person.listen()
-    wait_for(person.met)
-    inside = person.project / "src"
-    inside.mkdir()
-    assert person.listen(inside).wait(HUNG) == 0
-    assert person.met(inside)
 
 
 def test_a_bridge_of_another_version_makes_room(person: Person) -> None:
@@ -452,39 +406,35 @@ def test_a_store_with_a_long_path_has_a_bridge(person: Person, project: Path) ->
     assert len(person.socket()) > 107
 
 
-def test_a_bridge_whose_socket_is_gone_ends(person: Person) -> None:
-    quick = "from mdmemory.hosts.bridge import listening; import dataclasses\n"
-    quick += "listening.Life.__init__.__defaults__ = (300.0, 0.05)\n"
-    quick += "from mdmemory.cli import main; main(['bridge', '--listen'])"
-    first = person.listen(code=quick)
-    wait_for(person.met)
+def test_a_bridge_whose_socket_or_store_is_gone_ends(person: Person) -> None:
     moved = person.project.with_name("moved")
-    person.project.rename(moved)
-    assert first.wait(HUNG) == 0
-    assert not (moved / ".mdmemory/bridge.sock").exists()
-    person.project = moved
-    second = person.listen(code=quick)
-    wait_for(person.met)
-    shutil.rmtree(moved / "notes")
-    assert second.wait(HUNG) == 0
+    for go in (
+        lambda: setattr(person, "project", person.project.rename(moved)),
+        lambda: shutil.rmtree(moved / "notes"),
+    ):
+        process = person.listen(code=QUICK)
+        wait_for(person.met)
+        go()
+        assert process.wait(HUNG) == 0
+        assert not (moved / ".mdmemory/bridge.sock").exists()
 
 
-def test_where_there_is_no_project_the_persons_store_is_served(
-    person: Person, tmp_path: Path
-) -> None:
-    bare = tmp_path / "bare"
-    bare.mkdir()
-    Memory.around(bare).add("I live in Bremen.", type="user")
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A folder that is no project, of a person with a store of their own."""
+    folder = tmp_path / "bare"
+    folder.mkdir()
+    Memory.around(folder).add("I live in Bremen.", type="user")
+    return folder
+
+
+def test_where_there_is_no_project_the_persons_store_is_served(person: Person, bare: Path) -> None:
     person.hook("SessionStart", bare)
     wait_for(lambda: person.met(bare))
     assert person.socket(bare) == str(person.home / "mdmemory/me/.mdmemory/bridge.sock")
-    person.end()
 
 
-def test_a_store_that_is_made_later_gets_a_bridge(person: Person, tmp_path: Path, git: Git) -> None:
-    bare = tmp_path / "bare"
-    bare.mkdir()
-    Memory.around(bare).add("I live in Bremen.", type="user")
+def test_a_store_that_is_made_later_gets_a_bridge(person: Person, bare: Path, git: Git) -> None:
     person.listen(bare)
     wait_for(lambda: person.met(bare))
     git(bare, "init", "-q")
@@ -525,15 +475,13 @@ def test_a_clock_that_jumps_keeps_no_bridge_from_being_started(person: Person, j
 
 @pytest.mark.parametrize("where", ["state", "map"])
 def test_what_cannot_be_written_is_logged_and_costs_no_event(person: Person, where: str) -> None:
-    if where == "map":
-        (person.home / ".local/state/mdmemory").mkdir(parents=True)
-        (person.home / ".local/state/mdmemory/bridges").write_text("a file")
-    else:
-        shutil.rmtree(person.project / ".mdmemory", ignore_errors=True)
-        (person.project / ".mdmemory").write_text("a file")
+    state, private = person.home / ".local/state/mdmemory", person.project / ".mdmemory"
+    shutil.rmtree(private, ignore_errors=True)
+    file = private if where == "state" else state / "bridges"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("a file")
     assert person.hook("UserPromptSubmit") == b""
-    log = person.home / ".local/state/mdmemory/bridge.log"
-    wait_for(lambda: log.exists() and log.read_text())
+    wait_for(lambda: (state / "bridge.log").exists() and (state / "bridge.log").read_text())
     assert not person.met()
 
 
