@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -29,57 +30,53 @@ def opened(project: Path) -> Project:
 
 
 @pytest.fixture
-def quick(monkeypatch: Patch) -> list[float]:
-    """Time that passes at once; what was waited for."""
-    waited: list[float] = []
-    monkeypatch.setattr(time, "sleep", waited.append)
-    return waited
+def sleeping(monkeypatch: Patch) -> Callable[..., list[float]]:
+    """`sleeping(act)`: time passes at once, and `act` is called in each wait; the waits."""
+
+    def pass_at_once(act: Callable[[int], object] = lambda _: None) -> list[float]:
+        waited: list[float] = []
+        monkeypatch.setattr(time, "sleep", lambda s: [waited.append(s), act(len(waited))])
+        return waited
+
+    return pass_at_once
 
 
-def test_a_session_that_stays_quiet_is_read_then(opened: Project, quick: list[float]) -> None:
+Sleeping = Callable[..., list[float]]
+
+
+def test_a_session_that_stays_quiet_is_read_then(opened: Project, sleeping: Sleeping) -> None:
+    waited = sleeping()
     with background.wait_quiet(opened, "ses_1", 2.5) as is_newest:
         assert is_newest
         with pytest.raises(Busy), background.hold_background(opened):
             pass
-    assert sum(quick) == 2.5
+    assert sum(waited) == 2.5
     assert list((opened.private / "waiting").iterdir()) == []
 
 
-def test_a_newer_process_takes_the_place_at_once(opened: Project, monkeypatch: Patch) -> None:
-    def sleep(seconds: float) -> None:
-        waited.append(seconds)
-        if len(waited) == 3:
+def test_a_newer_process_takes_the_place_at_once(opened: Project, sleeping: Sleeping) -> None:
+    def claim(number: int) -> None:
+        if number == 3:
             background._claim_wait(opened, "ses_1")
         background._claim_wait(opened, "ses_other")
 
-    waited: list[float] = []
-    monkeypatch.setattr(time, "sleep", sleep)
+    waited = sleeping(claim)
     with background.wait_quiet(opened, "ses_1", 60) as is_newest:
-        assert not is_newest
-    assert len(waited) == 3
+        assert (is_newest, len(waited)) == (False, 3)
 
 
 def test_one_that_was_replaced_in_its_wait_reads_nothing(
-    opened: Project, monkeypatch: Patch
+    opened: Project, sleeping: Sleeping
 ) -> None:
     turn = background.hold_background(opened)
     turn.__enter__()
-
-    def sleep(seconds: float) -> None:
-        background._claim_wait(opened, "ses_1")
-        turn.__exit__(None, None, None)
-
-    monkeypatch.setattr(time, "sleep", sleep)
+    sleeping(lambda _: [background._claim_wait(opened, "ses_1"), turn.__exit__(None, None, None)])
     with background.wait_quiet(opened, "ses_1", 0.0) as is_newest:
         assert not is_newest
 
 
-def test_state_that_is_deleted_stops_nobody(opened: Project, monkeypatch: Patch) -> None:
-    def sleep(seconds: float) -> None:
-        for file in (opened.private / "waiting").iterdir():
-            file.unlink()
-
-    monkeypatch.setattr(time, "sleep", sleep)
+def test_state_that_is_deleted_stops_nobody(opened: Project, sleeping: Sleeping) -> None:
+    sleeping(lambda _: [file.unlink() for file in (opened.private / "waiting").iterdir()])
     with background.wait_quiet(opened, "ses_1", 5) as is_newest:
         assert is_newest
 
@@ -102,31 +99,27 @@ def test_background_work_ends_after_an_hour(opened: Project, monkeypatch: Patch)
     assert alarms == [3600, 0]
 
 
-def opencode(home: Path, project: Path, session: str, text: str) -> Path:
+TABLES = (
+    "session (id, parent_id, directory, title, time_updated)",
+    "message (id, session_id, data)",
+    "part (id, message_id, session_id, data)",
+)
+
+
+def opencode(home: Path, project: Path, text: str) -> Path:
     """OpenCode's database with one session in it."""
     path = home / ".local/share/opencode/opencode.db"
     path.parent.mkdir(parents=True, exist_ok=True)
+    data = json.dumps({"role": "user", "time": {"created": 1}})
+    part = json.dumps({"type": "text", "text": text})
+    session = ("ses_1", None, str(project), "A session", 1)
+    rows = (session, ("msg_1", "ses_1", data), ("prt_1", "msg_1", "ses_1", part))
     with closing(sqlite3.connect(path)) as database, database:
-        database.executescript(
-            "CREATE TABLE session (id, parent_id, directory, title, time_updated);"
-            "CREATE TABLE message (id, session_id, data);"
-            "CREATE TABLE part (id, message_id, session_id, data);"
-        )
-        row = (session, None, str(project), "A session", 1)
-        database.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?)", row)
-        data = json.dumps({"role": "user", "time": {"created": 1}})
-        database.execute("INSERT INTO message VALUES ('msg_1', ?, ?)", (session, data))
-        part = json.dumps({"type": "text", "text": text})
-        database.execute("INSERT INTO part VALUES ('prt_1', 'msg_1', ?, ?)", (session, part))
+        for table, row in zip(TABLES, rows, strict=True):
+            database.execute(f"CREATE TABLE {table}")
+            marks = ", ".join("?" * len(row))
+            database.execute(f"INSERT INTO {table.split()[0]} VALUES ({marks})", row)
     return path
-
-
-def until_waiting(project: Path, process: subprocess.Popen[str]) -> None:
-    end = time.monotonic() + HUNG
-    while not list((project / ".mdmemory/waiting").glob("[!.]*")):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def start(project: Path, after: float) -> subprocess.Popen[str]:
@@ -140,10 +133,14 @@ def start(project: Path, after: float) -> subprocess.Popen[str]:
 def test_a_deleted_session_is_read_and_two_readings_are_one(
     project: Path, empty_home: Path
 ) -> None:
-    database = opencode(empty_home, project, "ses_1", "remember: deploys go out on Tuesdays")
+    database = opencode(empty_home, project, "remember: deploys go out on Tuesdays")
+    waiting, end = project / ".mdmemory/waiting", time.monotonic() + HUNG
     with start(project, 30) as first:
-        until_waiting(project, first)
-        (mark,) = (project / ".mdmemory/waiting").glob("[!.]*")
+        while not [*waiting.glob("[!.]*")]:
+            assert first.poll() is None, first.communicate()
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        (mark,) = waiting.glob("[!.]*")
         before = mark.read_bytes()
         with start(project, 1) as second:
             while mark.exists() and mark.read_bytes() == before:
@@ -161,14 +158,13 @@ def test_a_deleted_session_is_read_and_two_readings_are_one(
 def test_a_compaction_that_is_due_follows(project: Path, empty_home: Path) -> None:
     memory = Memory.open(project)
     for name in ("cat", "pet"):
-        path = project / f"notes/memory/user-{name}.md"
         head = f"name: {name}\ndescription: Has a cat called Tom\nmetadata:\n  type: user"
-        path.write_text(f"---\n{head}\n---\n\nThe cat is called Tom.\n", "utf-8")
-    opencode(empty_home, project, "ses_1", "hello")
+        text = f"---\n{head}\n---\n\nThe cat is called Tom.\n"
+        (project / f"notes/memory/user-{name}.md").write_text(text, "utf-8")
+    opencode(empty_home, project, "hello")
     with start(project, 0.1) as process:
         assert process.wait(timeout=HUNG) == 0
-    assert len(memory.notes()) == 1
-    assert memory.due() is None
+    assert (len(memory.notes()), memory.due()) == (1, None)
 
 
 def test_a_process_outlives_its_starter_and_says_what_fails(project: Path, opened: Project) -> None:
@@ -183,12 +179,11 @@ def test_a_process_outlives_its_starter_and_says_what_fails(project: Path, opene
 
 def test_a_compaction_has_the_background_to_itself(project: Path, opened: Project) -> None:
     log = opened.prepare_private() / "bridge.log"
-    sleeping = [sys.executable, "-c", "import time; time.sleep(0.3)"]
-    starter = background.Starter(lambda: sleeping, project)
-    assert starter.alone(opened, [], log)
-    assert not starter.alone(opened, [], log)
+    words = [sys.executable, "-c", "import time; time.sleep(0.3)"]
+    starter = background.Starter(lambda: words, project)
+    assert [starter.alone(opened, [], log) for _ in range(2)] == [True, False]
     (process,) = starter._running
     process.wait(timeout=HUNG)
     assert starter.alone(opened, [], log)
-    assert len(starter._running) == 1
-    starter._running[0].wait(timeout=HUNG)
+    (process,) = starter._running
+    process.wait(timeout=HUNG)

@@ -95,9 +95,11 @@ def plugin(memory: Memory) -> Plugin:
 
 
 def test_a_message_brings_the_note_that_it_needs(plugin: Plugin) -> None:
-    head, line, end = plugin.recall(NEEDS).split("\n")[1:4]
-    assert head.startswith("Notes that may bear on this message: data")
-    assert (line, end) == (f"- {PORT} ({FILE}, 2026-01-02)", "</recalled_memory>")
+    text = plugin.recall(NEEDS)
+    assert f"- {PORT} ({FILE}, 2026-01-02)" in text
+    assert text.count("\n- ") == 1
+    assert text.startswith("<recalled_memory>\nNotes that may bear on this message: data")
+    assert text.endswith("\n</recalled_memory>")
 
 
 @pytest.mark.parametrize(
