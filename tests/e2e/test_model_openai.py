@@ -8,15 +8,15 @@ import os
 import pty
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_server import Answer, FakeServer
-from pace import HUNG, sample
+from pace import HUNG
+from plugged import PROGRAM, until
 from rows import each
 
 from mdmemory.store.state import State
@@ -40,28 +40,22 @@ Git = Callable[..., str]
 def words(server: FakeServer, repository: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     """What reads the session; the test stands in a project whose person chose the server."""
     monkeypatch.chdir(repository)
-    monkeypatch.setenv("MDMEMORY_PLANNER", "openai")
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("MDMEMORY_TIMEOUT_S", "2")
+    chosen = {"MDMEMORY_PLANNER": "openai", "OPENAI_BASE_URL": server.url}
+    for name, value in {**chosen, "OPENAI_API_KEY": KEY, "MDMEMORY_TIMEOUT_S": "2"}.items():
+        monkeypatch.setenv(name, value)
     assert run("init", "--shared").returncode == 0
     messages = [
-        {"info": {"id": f"m{n}", "role": "user", "time": {"created": n}}, "parts": part}
-        for n, part in enumerate([[{"type": "text", "text": text}] for text in (ASKED, SAID)], 1)
+        {"info": {"id": f"m{n}", "role": "user", "time": {"created": n}}, "parts": [part]}
+        for n, part in enumerate([{"type": "text", "text": text} for text in (ASKED, SAID)], 1)
     ]
     talk = {"info": {"id": SESSION, "title": "t"}, "messages": messages}
     Path("talk.json").write_text(json.dumps(talk), "utf-8")
     return ("extract", "--transcript", "talk.json")
 
 
-def program() -> str:
-    return str(Path(sys.executable).with_name("mdmemory"))
-
-
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [program(), *words], capture_output=True, text=True, timeout=HUNG, check=False
-    )
+    how = {"capture_output": True, "text": True, "timeout": HUNG, "check": False}
+    return subprocess.run([PROGRAM, *words], **how)
 
 
 def watermark() -> str:
@@ -77,14 +71,10 @@ def committed(git: Git) -> list[str]:
     return [name for name in names if name != "MEMORY.md" and not name.startswith((".", "_"))]
 
 
+# all that a server can do wrong: tests/llm/test_model.py
 TROUBLE: tuple[tuple[dict[str, Any], int, str], ...] = (
     ({"status": 401}, 1, "did not accept the key (401)"),
-    ({"status": 429, "headers": (("Retry-After", "0"),)}, 2, "takes no more requests for now"),
-    ({"status": 500}, 2, "failed (500)"),
-    ({"status": 0}, 2, "hung up before its answer was whole"),
-    ({"text": FOUND, "sent": 90}, 2, "hung up before its answer was whole"),
     ({"text": FOUND, "delay": 60.0}, 1, "did not answer within 2 s"),
-    ({"text": FOUND, "drip": 0.5}, 1, "did not answer within 2 s"),
     ({"text": FOUND[:90]}, 2, "holds no list of candidates that can be read"),
 )
 
@@ -97,20 +87,18 @@ def test_whatever_the_server_does_is_one_sentence_and_the_turns_are_read_again(
         server.script.default = Answer(**wrong)
         done = run(*words)
         assert (done.returncode, len(server.requests) - before) == (1, requests), done.stderr
-        assert len(done.stderr.splitlines()) == 1
-        assert done.stderr.startswith("mdmemory: ")
-        assert sentence in done.stderr
+        (told,) = done.stderr.splitlines()
+        assert (told.startswith("mdmemory: "), sentence in told) == (True, True), told
         for secret in (KEY, SAID):
             assert secret not in done.stdout + done.stderr
         assert watermark() == ""
         (note,) = committed(git)  # what was asked for in so many words needs no model
         assert note.startswith("project-release-notes")
 
-    each(sample(TROUBLE, 3), check)
+    each(TROUBLE, check)
     server.script.default = Answer(FOUND)
     asked = len(server.requests)
-    done = run(*words)
-    assert done.returncode == 1
+    assert run(*words).returncode == 1
     assert len(server.requests) == asked, "after an answer that nobody could read, the turns wait"
     monkeypatch.setenv("MEMORY_EXTRACT_MODEL", "openai/gpt-5-nano")  # another is asked at once
     done = run(*words)
@@ -134,36 +122,35 @@ def test_what_was_found_is_one_commit_and_the_account_has_its_cost(
         "model", "messages", "response_format", "max_completion_tokens", "reasoning_effort",
         "stream", "stream_options",
     }  # fmt: skip
+    assert run(*words).returncode == 0
     used = json.loads(run("status", "--json").stdout)
-    assert used["tokens_today"] == {"calls": 2, "input": 200, "output": 20}
+    assert used["tokens_today"] == {"calls": 2, "input": 200, "output": 20}, "sent once"
     assert used["sends_to"] in server.url
     shown = run("status").stdout
-    assert f"text is sent to {used['sends_to']}; today 2 calls" in shown
-    assert ", 200 tokens in, 20 out" in shown
-    assert run(*words).returncode == 0
-    assert json.loads(run("status", "--json").stdout)["tokens_today"]["calls"] == 2, (
-        "the same turns were sent twice"
-    )
+    assert f"text is sent to {used['sends_to']}; today 2 calls, 200 tokens in, 20 out" in shown
 
 
 def test_ctrl_c_while_the_model_is_asked_leaves_everything_as_it_was(
     server: FakeServer, words: tuple[str, ...], git: Git
 ) -> None:
+    def store() -> tuple[str, list[Path]]:
+        return git(Path.cwd(), "rev-parse", "HEAD"), sorted(Path("notes/memory").iterdir())
+
     server.script.default = Answer(FOUND, delay=60)
-    before = git(Path.cwd(), "rev-parse", "HEAD"), sorted(Path("notes/memory").iterdir())
+    before, pipe = store(), subprocess.PIPE
+    env = {**os.environ, "MDMEMORY_TIMEOUT_S": "60"}
     with subprocess.Popen(
-        [program(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "MDMEMORY_TIMEOUT_S": "60"},
-    ) as process:  # fmt: skip
+        [PROGRAM, *words], stdout=pipe, stderr=pipe, text=True, env=env
+    ) as asking:
         try:
-            wait_until(lambda: bool(server.requests))
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=HUNG)
+            until(lambda: server.requests)
+            asking.send_signal(signal.SIGINT)
+            out, err = asking.communicate(timeout=HUNG)
         finally:
-            process.kill()
-    assert (process.returncode, out) == (130, "")
+            asking.kill()
+    assert (asking.returncode, out) == (130, "")
     assert err == "mdmemory: interrupted; nothing is half done.\n"
-    assert (git(Path.cwd(), "rev-parse", "HEAD"), sorted(Path("notes/memory").iterdir())) == before
+    assert store() == before
     assert git(Path.cwd(), "status", "--porcelain", "--", "notes") == ""
     assert watermark() == ""
     server.script.default = Answer(FOUND)
@@ -189,9 +176,8 @@ def at_a_terminal(*words: str) -> tuple[str, str]:
     """Standard output, which goes to a pipe, and what a terminal at standard error was sent."""
     ours, theirs = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    with subprocess.Popen(
-        [program(), *words], stdout=subprocess.PIPE, stderr=theirs, text=True, env=env
-    ) as process:
+    how = {"stdout": subprocess.PIPE, "stderr": theirs, "text": True, "env": env}
+    with subprocess.Popen([PROGRAM, *words], **how) as process:
         os.close(theirs)
         try:
             answer, _ = process.communicate(timeout=HUNG)
@@ -199,21 +185,8 @@ def at_a_terminal(*words: str) -> tuple[str, str]:
             process.kill()
     assert process.returncode == 0
     seen = b""
-    while chunk := _read(ours):
-        seen += chunk
+    with suppress(OSError):  # how Linux says that the other end is gone
+        while chunk := os.read(ours, 65536):
+            seen += chunk
     os.close(ours)
     return answer, seen.decode()
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65536)
-    except OSError:  # how Linux says that the other end is gone
-        return b""
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + HUNG
-    while not happened():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.05)
