@@ -1,12 +1,9 @@
 """One server that speaks to Claude Code, Codex and Gemini CLI as their model: a test says what.
 
 `with FakeProvider() as provider: provider.say("hello")`; each request is kept, and asked what it
-holds: `provider.turns[0].count("pnpm")`. From the command line it serves until interrupted, and
-prints a line for each request: `python tests/e2e/fake_provider.py [PORT]`.
+holds: `provider.turns[0].count("pnpm")`.
 """
 
-import json
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -152,19 +149,3 @@ class _Handler(Sender):
     def _note(self) -> None:
         with self.server.script.lock:
             self.server.script.others.append(f"{self.command} {self.path}")
-
-
-def _told(request: Request) -> Answer:
-    line = {"path": request.path, "tools": len(request.tools), "users": request.users[-1:]}
-    print(json.dumps(line, ensure_ascii=False)[:300], flush=True)
-    return Answer("Done.")
-
-
-if __name__ == "__main__":
-    with FakeProvider(int(sys.argv[1]) if sys.argv[1:] else 0) as running:
-        running.script.reply = _told
-        print(running.url, flush=True)
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            pass

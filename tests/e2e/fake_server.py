@@ -1,12 +1,10 @@
 """A server that speaks OpenAI's chat protocol on this machine: it says what a test scripted.
 
-`with FakeServer() as server: server.say("hello")`; every request's body is kept. From the command
-line, `python tests/e2e/fake_server.py [PORT]` serves the default answer until interrupted.
+`with FakeServer() as server: server.say("hello")`; every request's body is kept.
 """
 
 import json
 import re
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -225,12 +223,3 @@ def _envelope(kind: str) -> Body:
 
 def _finish(answer: Answer) -> str:
     return "tool_calls" if answer.calls else answer.finish
-
-
-if __name__ == "__main__":
-    with FakeServer(int(sys.argv[1]) if sys.argv[1:] else 0) as running:
-        print(running.url, flush=True)
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            pass

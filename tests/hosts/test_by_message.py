@@ -13,7 +13,7 @@ from plugin_host import PluginHost
 
 from mdmemory.cli import main
 from mdmemory.errors import NotFound
-from mdmemory.hosts import conversation, following
+from mdmemory.hosts import conversation
 from mdmemory.hosts.background import recent_errors
 from mdmemory.memory import Memory
 from mdmemory.search import notes as search_notes
@@ -320,17 +320,6 @@ def test_no_reader_of_a_session_takes_it_for_the_persons_words(plugin: Plugin) -
         read_plain(f"User: {said}\n").turns,
     ):
         assert [turn.text for turn in turns] == [NEEDS]
-
-
-def test_the_bridge_keeps_one_database_open(
-    plugin: Plugin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert plugin.recall(NEEDS, "msg_1")
-    opened: list[object] = []
-    monkeypatch.setattr(following.Following, "_is_retry_due", lambda *_: False)
-    monkeypatch.setattr(Memory, "state", lambda *_: opened.append(1))
-    plugin.recall(NEEDS, "msg_2")
-    assert not opened
 
 
 def test_a_person_sees_what_would_come(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:

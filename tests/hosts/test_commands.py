@@ -57,10 +57,14 @@ def test_a_folder_without_stores_is_silent(repository: Path) -> None:
         assert host.started.words == []
 
 
-def test_a_resumed_session_is_not_given_the_same_again(host: CommandHost) -> None:
+def test_a_resumed_session_is_not_given_the_same_again_but_after_a_compaction(
+    host: CommandHost,
+) -> None:
     host.write({"hookSpecificOutput": {"additionalContext": (had := first(host))}})
-    assert first(CommandHost(host.host, host.folder, host.transcript), "resume") == ""
     assert had
+    if host.host != "gemini":
+        assert "Billing listens on port 8087" in context(host.start("compact"))
+    assert first(CommandHost(host.host, host.folder, host.transcript), "resume") == ""
 
 
 @pytest.mark.parametrize("name", ["claude", "codex"])
@@ -71,12 +75,6 @@ def test_a_resumed_session_gets_an_index_that_changed(
     host.write(host.start())
     Memory.around(work).add("Invoices are sent by Grace", type="project")
     assert "Invoices are sent by Grace" in context(host.start("resume"))
-
-
-def test_after_a_compaction_the_text_comes_anew(host: CommandHost) -> None:
-    host.write({"hookSpecificOutput": {"additionalContext": first(host)}})
-    if host.host != "gemini":
-        assert "Billing listens on port 8087" in context(host.start("compact"))
 
 
 def index_of(notes: int, footer: str = "") -> str:
@@ -103,21 +101,13 @@ def test_large_indexes_are_cut_by_lines_the_projects_first_and_say_so(
     assert kept in projects
 
 
-def test_what_happened_meanwhile_is_told_once(host: CommandHost) -> None:
-    memory = Memory.around(host.folder).main
-    done = Receipt("Learned from the session: tests run in Docker.", {"learned": 1}, "success")
-    receipt_box.leave_receipt(memory.project, done, datetime.now(UTC))
-    assert "Learned from the session: tests run in Docker" in shown(host.start())
+def test_what_happened_meanwhile_is_told_once_where_somebody_sees_it(host: CommandHost) -> None:
+    project = Memory.around(host.folder).main.project
+    receipt_box.leave_receipt(project, Receipt("Compaction: 2 merged."), datetime.now(UTC))
+    assert shown(host.start(attended=False)) == shown(host.stop(attended=False)) == ""
+    assert "Compaction: 2 merged." in shown(host.start())
     assert shown(host.say("Good morning, please look at the readme")) == ""
     assert shown(host.stop()) == ""
-
-
-def test_a_receipt_waits_where_nobody_sees_it(host: CommandHost) -> None:
-    memory = Memory.around(host.folder).main
-    receipt_box.leave_receipt(memory.project, Receipt("Compaction: 2 merged."), datetime.now(UTC))
-    assert shown(host.start(attended=False)) == ""
-    assert shown(host.stop(attended=False)) == ""
-    assert "Compaction: 2 merged." in shown(host.stop())
 
 
 @pytest.mark.parametrize(
@@ -213,22 +203,11 @@ def test_a_stored_wish_is_not_stored_again_when_the_session_is_read(host: Comman
     host.stop()
     layers = Memory.around(host.folder)
     layers.undo()
-    parts = [{"type": "text", "text": DEPLOYS}]
-    message = {"info": {"id": "their-own-id", "role": "user"}, "parts": parts}
+    message = {"info": {"id": "their-own-id", "role": "user"}}
+    message["parts"] = [{"type": "text", "text": DEPLOYS}]
     done = layers.extract(json.dumps({"info": {"id": SESSION}, "messages": [message]}).encode())
     assert (done.added, done.reinforced) == ([], [])
     assert FILE not in files(host.folder)
-
-
-def test_a_note_that_a_message_needs_comes_along_once(host: CommandHost) -> None:
-    Memory.around(host.folder).add(
-        "healthcheck-billing", type="project", description="Billing has a healthcheck",
-        body="The healthcheck of billing asks /ready on port 9911 every 30 seconds.",
-    )  # fmt: skip
-    first(host)
-    asked = "change the healthcheck of billing, please"
-    assert "9911" in context(host.say(asked))
-    assert "9911" not in context(host.say(asked))
 
 
 def test_what_states_something_names_notes_near_it_and_a_call_corrects(host: CommandHost) -> None:
@@ -286,9 +265,9 @@ def test_what_was_put_before_a_prompt_of_gemini_is_no_word_of_the_persons(work: 
 
 def test_words_of_agents_decide_nothing(work: Path) -> None:
     host = CommandHost("codex", work)
+    told = f"<task-notification>\n<summary>{DEPLOYS}</summary>\n</task-notification>"
     assert host.say(DEPLOYS, agent_id="01a20e8f-48b1", agent_type="default") == {}
     assert host.stop(agent_id="01a20e8f-48b1") == {}
-    told = f"<task-notification>\n<summary>{DEPLOYS}</summary>\n</task-notification>"
     assert CommandHost("claude", work).say(told) == {}
     assert host.started.words == []
     assert (len(files(work)), kept(work)) == (2, [])
@@ -427,16 +406,13 @@ def test_alone_a_wish_is_stored_and_the_session_read_when_its_turn_ends(
 
 
 def test_alone_what_was_typed_is_proof_for_a_tool_of_that_turn(host: CommandHost) -> None:
-    event = "BeforeAgent" if host.host == "gemini" else "UserPromptSubmit"
-    fields = {"hook_event_name": event, "session_id": SESSION,
-              "prompt": "The port is 9090 now <private>x</private>"}  # fmt: skip
-    without.answer_alone(host.host, fields, host.folder, "11:1 12:2")
+    event = host.event("UserPromptSubmit", prompt="The port is 9090 now <private>x</private>")
+    without.answer_alone(host.host, event, host.folder, "11:1 12:2")
     memory = Memory.around(host.folder).main
     with memory.state() as state:
         session, turns = heard.of_client(state, "12:2", memory.now())
-    assert (session, [(each.role, each.text) for each in turns]) == (
-        SESSION, [("user", "The port is 9090 now")]
-    )  # fmt: skip
+    said = [(each.role, each.text) for each in turns]
+    assert (session, said) == (SESSION, [("user", "The port is 9090 now")])
 
 
 def test_alone_a_wish_for_a_project_makes_its_store(repository: Path, empty_home: Path) -> None:
