@@ -38,25 +38,19 @@ def make(folder: Path) -> Place:
     home.mkdir()
     env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "HOME": str(home)}
     for words in (
-        ("init", "-q", "-b", "main"), ("config", "user.name", "A Person"),
-        ("config", "user.email", "person@example.com"),
-        ("commit", "-q", "--allow-empty", "-m", "first"),
+        ("git", "init", "-q", "-b", "main"), ("git", "config", "user.name", "A Person"),
+        ("git", "config", "user.email", "person@example.com"),
+        ("git", "commit", "-q", "--allow-empty", "-m", "first"),
+        (PROGRAM, "init", "--shared", "--opencode"),
     ):  # fmt: skip
-        subprocess.run(["git", "-C", project, *words], env=env, check=True, timeout=HUNG)
-    words = [PROGRAM, "init", "--shared", "--opencode"]
-    subprocess.run(words, cwd=project, env=env, check=True, timeout=HUNG, capture_output=True)
-    plug(project, home)
+        subprocess.run(
+            words, cwd=project, env=env, check=True, timeout=HUNG, stdout=subprocess.DEVNULL
+        )
+    for place in (project / ".opencode", home / ".config/opencode"):
+        spare_npm(place)
+    text = plugin_source([str(PROGRAM)], [f"../../{STORE}/MEMORY.md"])
+    (project / ".opencode/plugin/mdmemory.ts").write_text(text, "utf-8")
     return Place(project, home)
-
-
-def plug(project: Path, home: Path, command: list[str] | None = None) -> None:
-    """Put the plugin into a project; `command` is what it starts (default: the real one)."""
-    for folder in (project / ".opencode", home / ".config/opencode"):
-        spare_npm(folder)
-    file = project / ".opencode/plugin/mdmemory.ts"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    index = f"../../{STORE}/MEMORY.md"
-    file.write_text(plugin_source(command or [str(PROGRAM)], [index]), "utf-8")
 
 
 def spare_npm(folder: Path) -> None:

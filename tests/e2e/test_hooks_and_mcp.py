@@ -64,8 +64,6 @@ class Claude:
             [PROGRAM, "mcp"], cwd=self.project, env=self.env, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         ) as process:  # fmt: skip
-            assert process.stdin
-            assert process.stdout
             stdin, stdout = process.stdin, process.stdout
 
             def ask(method: str, **params: Any) -> dict[str, Any]:
@@ -125,6 +123,7 @@ def test_a_request_that_a_call_answers_is_stored_once_and_proven(claude: Claude)
     old = claude.layers().add("Billing listens on port 8087", type="project").file
     with claude.server() as call:
         claude.start()
+        until((claude.layers().main.project.private / "bridge.sock").exists)
         assert "deploys go out on Tuesdays only" in claude.say(DEPLOYS)[0]
         quote = "deploys go out on Tuesdays only"
         told = call("memory_store", fact="Deploys go out on Tuesdays only.", quote=quote)
@@ -138,10 +137,10 @@ def test_a_request_that_nothing_answers_is_stored_as_said_and_told_once(claude: 
     claude.start()
     claude.say(DEPLOYS)
     assert claude.notes() == {}
-    assert RECEIPT in claude.stop()
+    # on a busy machine a hook ends before its bridge has answered: then the next one tells it
+    told = f"{claude.stop()}{claude.stop()}{claude.say('Good morning to all')}"
+    assert told.count(RECEIPT) == 1
     assert (claude.notes(), claude.kept()) == ({FILE: ""}, [])
-    assert "your words" not in f"{claude.stop()}{claude.say('Good morning to all')}"
-    assert claude.notes() == {FILE: ""}
 
 
 def test_what_was_asked_for_outlives_a_client_that_is_killed(claude: Claude) -> None:

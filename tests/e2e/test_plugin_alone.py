@@ -179,8 +179,7 @@ def test_the_user_is_shown_what_became_of_a_wish_and_no_fault_of_it_fails_the_tu
     said = "await other['chat.message']({ sessionID: 'ses_1' }, about); await other.dispose()"
     out, _, log = drive("well", OTHER.replace("FAULT", fault) + said)
     assert out["shown"] == [{"title": "mdmemory", "message": "Remembered: x", "variant": "success"}]
-    assert [part.get("text") for part in out["parts"]] == ["hello", None, "one", "two"]
-    assert log == ""
+    assert ([part.get("text") for part in out["parts"]], log) == (["hello", None, "one", "two"], "")
 
 
 def test_a_command_a_step_back_and_what_the_bridge_says_unasked_are_handed_on(drive: Drive) -> None:
@@ -217,9 +216,7 @@ def test_parts_come_behind_the_users_and_what_nobody_hears_is_not_sent(drive: Dr
 def test_a_bridge_that_dies_is_started_four_times_in_all(drive: Drive) -> None:
     script = "for (let n = 0; n < 6; n++) await message(); await hooks.dispose()"
     out, record, log = drive("die", script)
-    assert len(out["parts"]) == 2
-    assert record.count("start") == 4
-    assert log.count("it is started again") == 3
+    assert (len(out["parts"]), record.count("start"), log.count("it is started again")) == (2, 4, 3)
     assert log.count("not started again") == 1
 
 
@@ -237,8 +234,7 @@ def test_answers_that_make_no_sense_fail_no_hook(drive: Drive) -> None:
     compacting = "await hooks['experimental.session.compacting']({sessionID: 's'}, {context: []})"
     out, _, log = drive("noise", f"await message(); {compacting}; await hooks.dispose()")
     assert len(out["parts"]) == 2
-    assert "not understood" in log
-    assert "a hook failed" in log
+    assert ("not understood" in log, "a hook failed" in log) == (True, True)
 
 
 def test_switched_off_it_only_names_the_files_to_read(drive: Drive, compiled: Path) -> None:

@@ -1,4 +1,4 @@
-"""OpenCode, set up once: a project that is wired, one that never heard of us, and a bare folder.
+"""OpenCode, set up once: a project that is wired, and one that never heard of us.
 
 One real client for all of them.
 """
@@ -15,27 +15,22 @@ from fake_server import FakeServer, system_text, user_texts
 from pace import HUNG
 from plugged import PROGRAM, STORE, spare_npm, until
 
-from mdmemory.note.stamps import add_stamp
-
 pytestmark = pytest.mark.slow
-PLUGIN = ".opencode/plugin/mdmemory.ts"
-OLD = "export default { id: 'mdmemory', server: async () => ({}) }\n"
 
 
 class World:
     """A home that is set up, a project with wiring of its own, one that never heard of us with a
-    subfolder and a linked worktree, a bare folder, and the client among them."""
+    subfolder and a linked worktree, and the client among them."""
 
     def __init__(self, folder: Path) -> None:
-        self.home, self.project, self.fresh, self.bare, self.linked = (
-            folder / name for name in ("home", "project", "fresh", "bare", "linked")
+        self.home, self.project, self.fresh, self.linked = (
+            folder / name for name in ("home", "project", "fresh", "linked")
         )
         self.own = self.home / "mdmemory/me"
-        for each in (self.home, self.project, self.fresh / "sub/deep", self.bare):
+        for each in (self.home, self.project, self.fresh / "sub/deep"):
             each.mkdir(parents=True)
-        for each in (self.project, self.fresh, self.bare):
-            self.run(each, "git", "init", "-q")
         for each in (self.project, self.fresh):
+            self.run(each, "git", "init", "-q")
             self.run(each, "git", "commit", "-q", "--allow-empty", "-m", "first")
         self.run(self.fresh, "git", "worktree", "add", "-q", self.linked)
         self.run(self.home, PROGRAM, "setup", "opencode")
@@ -44,10 +39,7 @@ class World:
         about = ("--type", "user", "--description", "Drinks tea", "Only green tea.")
         self.run(self.own, PROGRAM, "add", "tea", *about)
         self.run(self.project, PROGRAM, "init", "--shared")
-        old = self.project / PLUGIN
-        old.parent.mkdir(parents=True)
-        old.write_bytes(add_stamp(OLD, PLUGIN, "0.1.0"))
-        self.said = self.run(self.project, PROGRAM, "init", "--opencode", "--no-npm")
+        self.run(self.project, PROGRAM, "init", "--opencode", "--no-npm")
         about = ("--type", "project", "--description", "The port of the proxy", "It is 8080.")
         self.run(self.project, PROGRAM, "add", "port", *about)
 
@@ -80,11 +72,6 @@ def client(world: World, server: FakeServer) -> Iterator[OpenCode]:
         yield running
 
 
-def test_an_older_plugin_that_nobody_edited_is_brought_up_to_date(world: World) -> None:
-    assert "Updated .opencode/plugin/mdmemory.ts." in world.said
-    assert str(PROGRAM) in (world.project / PLUGIN).read_text("utf-8")
-
-
 def test_both_indexes_are_there_and_each_tool_once(
     world: World, client: OpenCode, server: FakeServer
 ) -> None:
@@ -114,29 +101,6 @@ def test_the_tools_answer_with_two_plugins(
     assert ("It is 8080." in found, stored.startswith("Stored ")) == (True, True)
     (note,) = (world.project / STORE).glob("*staging*")
     assert "called beta" in note.read_text("utf-8")
-
-
-def test_the_commands_send_what_was_typed_and_the_way_to_go(
-    client: OpenCode, server: FakeServer
-) -> None:
-    session = client.new_session()
-    client.command(session, "memory", "Which port has the proxy?")
-    assert "`memory_search`: Which port has the proxy?" in user_texts(server.turns[-1])[-1]
-    client.command(session, "forget", "the note on the port")
-    asked = user_texts(server.turns[-1])[-1]
-    assert asked.startswith("Forget the note on the port\n")
-    assert "`memory_forget`" in asked
-
-
-def test_without_a_project_the_persons_is_used(
-    world: World, client: OpenCode, server: FakeServer
-) -> None:
-    client.send(client.new_session(folder=world.bare), "Remember that I prefer window seats.")
-    told = system_text(server.turns[-1])
-    assert ("(user-tea.md)" in told, "(project-port.md)" in told) == (True, False)
-    assert "memory_store" in str(server.turns[-1]["tools"])
-    until(lambda: [*world.own.glob("user-i-prefer-window-seats.md")])
-    assert [path.name for path in world.bare.iterdir()] == [".git"], "nothing is put there"
 
 
 def test_in_a_project_that_never_heard_of_us_a_fact_is_kept_and_the_next_session_has_it(

@@ -50,8 +50,7 @@ def test_a_session_that_stays_quiet_is_read_then(opened: Project, sleeping: Slee
         assert is_newest
         with pytest.raises(Busy), background.hold_background(opened):
             pass
-    assert sum(waited) == 2.5
-    assert list((opened.private / "waiting").iterdir()) == []
+    assert (sum(waited), list((opened.private / "waiting").iterdir())) == (2.5, [])
 
 
 def test_a_newer_process_takes_the_place_at_once(opened: Project, sleeping: Sleeping) -> None:
@@ -172,8 +171,7 @@ def test_a_process_outlives_its_starter_and_says_what_fails(project: Path, opene
     starter = background.Starter(lambda: MDMEMORY, project)
     starter(["extract", "--session=ses_gone"], log)
     (process,) = starter._running
-    assert os.getsid(process.pid) == process.pid
-    assert process.wait(timeout=HUNG) == 1
+    assert (os.getsid(process.pid), process.wait(timeout=HUNG)) == (process.pid, 1)
     assert "There is no session ses_gone" in log.read_text("utf-8")
 
 

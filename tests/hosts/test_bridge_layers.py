@@ -102,8 +102,7 @@ def test_a_store_that_was_made_is_no_trouble_to_doctor(work: Path) -> None:
     plugin.turn(DEPLOYS)
     plugin.turn(NAME, "msg_2")
     project = Memory.open(work).project
-    assert plugin.log.file == project.private / "bridge.log"
-    assert recent_errors(project) == []
+    assert (plugin.log.file, recent_errors(project)) == (project.private / "bridge.log", [])
     plugin.log.say("message: the disk is full.")
     assert "the disk is full" in recent_errors(project)[0]
 
@@ -116,8 +115,7 @@ def test_a_message_that_asks_for_nothing_makes_no_store(work: Path, empty_home: 
         plugin.ask(method)
     plugin.ask("tool", tool="bash", args={}, output="ok")
     plugin.ask("answered", message="msg_2")
-    assert [plugin.hooks.look() for _ in range(2)][1] == 600
-    assert plugin.started.words == []
+    assert ([plugin.hooks.look() for _ in range(2)][1], plugin.started.words) == (600, [])
     assert not plugin.log.file.exists(), "and no memory is no error"
     found = plugin.ask("call", tool="memory_search", arguments={"query": "deploys"})
     assert found["text"] == "No matches: do not guess an answer."

@@ -259,8 +259,7 @@ def test_the_folder_decides_where_the_search_is_behind(
     note(memory, "billing-port", SECRET)
     assert plugin.recall(NEEDS, "msg_2", "ses_2") == ""
     (memory.project.store / FILE).unlink()
-    assert plugin.recall(NEEDS, "msg_3", "ses_3") == ""
-    assert recent_errors(memory.project) == []
+    assert (plugin.recall(NEEDS, "msg_3", "ses_3"), recent_errors(memory.project)) == ("", [])
 
 
 def test_an_unconfirmed_note_says_so(plugin: Plugin, memory: Memory) -> None:

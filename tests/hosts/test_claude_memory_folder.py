@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from pace import HUNG
+from plugin_host import PluginHost
 
 from mdmemory import Memory
 from mdmemory.hosts.claude import own_memory_notes
@@ -84,8 +85,7 @@ def test_a_note_of_claudes_is_taken_over_byte_for_byte_once(claude: Claude, git:
     assert "Memory-Origin: assistant" in git(claude.store, "log", "-1", "--format=%an%n%B")
     assert git(claude.store, "status", "--porcelain") == ""
     before = git(claude.store, "rev-parse", "HEAD")
-    assert claude.take_in() == []
-    assert git(claude.store, "rev-parse", "HEAD") == before
+    assert (claude.take_in(), git(claude.store, "rev-parse", "HEAD")) == ([], before)
     (head,) = [each.note.head for each in claude.memory().notes()]
     assert (head.source, head.status) == ("assistant", "unconfirmed")
 
@@ -147,7 +147,6 @@ def test_an_order_waits_for_a_person(claude: Claude, git: Git) -> None:
     claude.take_in()
     assert path.name not in git(claude.store, "ls-tree", "--name-only", "HEAD")
     seen = claude.memory().unadopted()
-    assert seen is not None
     assert [(each.file, each.why) for each in seen.found] == [(path.name, "order")]
 
 
@@ -222,11 +221,8 @@ def test_what_claude_wrote_only_into_our_index_is_not_lost(
     assert any("mdmemory review" in line for line in claude.take_in())
     kept = claude.waiting()
     assert ("heron" in kept, "project" in kept) == (True, False)
-    assert index.read_text("utf-8") == clean
-    assert claude.take_in() == []
+    assert (index.read_text("utf-8"), claude.take_in()) == (clean, [])
 
-
-# Claude Code's Write tool, OpenCode's bridge, a person's editor and a compaction on the same notes
 
 ROUNDS, NOTES = 12, 3
 WRITES = """
@@ -234,13 +230,13 @@ import os, sys, time
 from pathlib import Path
 store, who, rounds, notes = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 for number in range(rounds):
-    path = store / f"project_shelf-{number % notes}.md"
-    text = ("---\\nname: shelf-%d\\ndescription: Shelf %d of %s holds lot %d\\nmetadata:\\n"
-            "  type: project\\n  originSessionId: s\\n---\\n\\nLot %d of %s.\\n")
-    fresh = path.with_name(f".{path.name}.{who}")
-    fresh.write_text(text % (number % notes, number % notes, who, number, number, who))
-    os.replace(fresh, path.with_name(f"project_{who}-{number}.md"))
-    path.write_text(text % (number % notes, number % notes, who, number, number, who))
+    shelf, lot = number % notes, f"{number} of {who}"
+    text = (f"---\\nname: shelf-{shelf}\\ndescription: Shelf {shelf} of {who} holds lot {number}\\n"
+            f"metadata:\\n  type: project\\n  originSessionId: s\\n---\\n\\nLot {lot}.\\n")
+    fresh = store / f".fresh.{who}"
+    fresh.write_text(text)
+    os.replace(fresh, store / f"project_{who}-{number}.md")
+    (store / f"project_shelf-{shelf}.md").write_text(text)
     time.sleep(0.03)
 """
 ADOPTS = """
@@ -256,48 +252,32 @@ for _ in range(int(sys.argv[2])):
             print(problem.code)
     time.sleep(0.02)
 """
-TELLS = """
-import sys
-from pathlib import Path
-from mdmemory import Memory
-from mdmemory.hosts.background import Log, Starter
-from mdmemory.hosts.opencode.hooks import Hooks
-project = Path(sys.argv[1])
-start = Starter(lambda: ["true"], project)
-hooks = Hooks(lambda: Memory.around(project, automatic=True), start, Log())
-for number in range(int(sys.argv[2])):
-    said = f"Remember that locker {number} belongs to the team {chr(65 + number) * 3}."
-    part = {"type": "text", "text": said}
-    hooks.message({"session": "ses_1", "message": f"msg_{number}", "parts": [part]})
-"""
 
 
 def test_claude_opencode_an_editor_and_a_compaction_at_once_lose_nothing(
-    repository: Path, git: Git
+    claude: Claude, git: Git
 ) -> None:
-    store = Memory.init(repository, home=True)[0].project.store
-    words = [
-        *([WRITES, str(store), who, str(ROUNDS), str(NOTES)] for who in ("claude", "editor")),
-        *([ADOPTS, str(repository), "4"] for _ in range(2)),
-        [TELLS, str(repository), str(ROUNDS)],
-    ]
+    store, plugin = claude.store, PluginHost(claude.folder)
+    words = [[WRITES, str(store), who, str(ROUNDS), str(NOTES)] for who in ("claude", "editor")]
+    words += [[ADOPTS, str(claude.folder), "4"]] * 2
     running = [
         subprocess.Popen([sys.executable, "-P", "-c", *each], stderr=subprocess.PIPE, text=True)
         for each in words
     ]
+    facts = [f"locker {n} belongs to the team {chr(65 + n) * 3}" for n in range(ROUNDS)]
+    for number, fact in enumerate(facts):
+        plugin.say(f"Remember that {fact}.", f"msg_{number}")
     for process in running:
         _, errors = process.communicate(timeout=HUNG)
         assert process.returncode == 0, errors
-    Memory.open(repository).adopt()
-    Memory.around(repository).settle_wishes("ses_1")  # what was said last
+    claude.memory().adopt()
+    plugin.ask("idle")  # what was said last
     kept = git(store, "log", "--all", "-p", "--format=%H", "--", "*.md")
     kept += "".join(path.read_text("utf-8") for path in store.glob("*.md"))
     for who in ("claude", "editor"):
-        for number in range(ROUNDS):
-            assert f"Lot {number} of {who}." in kept
-    facts = [note.note.head.description for note in Memory.open(repository).notes()]
-    for number in range(ROUNDS):
-        assert f"Locker {number} belongs to the team {chr(65 + number) * 3}" in facts
+        assert all(f"Lot {number} of {who}." in kept for number in range(ROUNDS))
+    stored = {note.note.head.description for note in claude.memory().notes()}
+    assert {f"L{fact[1:]}" for fact in facts} <= stored
     for shelf in range(NOTES):  # the last that either of the two wrote there
         text = (store / f"project_shelf-{shelf}.md").read_text("utf-8")
         assert re.search(rf"Lot {ROUNDS - NOTES + shelf} of (?:claude|editor)\.", text)

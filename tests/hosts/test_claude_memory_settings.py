@@ -4,7 +4,6 @@ taken back byte for byte, and what a person set stays."""
 import json
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,7 @@ from mdmemory import Memory
 from mdmemory.cli import main
 from mdmemory.hosts import entries
 from mdmemory.hosts.claude import own_memory_settings
-from mdmemory.note.editing import edit
 from mdmemory.note.note import parse
-
-Git = Callable[..., str]
 
 
 @pytest.fixture
@@ -118,8 +114,7 @@ def test_what_a_person_set_and_what_is_broken_stays(local: Path, memory: Memory,
     local.parent.mkdir()
     local.write_text(text, "utf-8")
     note_down(local, value=str(memory.project.store), file=True)
-    assert withdraw() == []
-    assert local.read_text("utf-8") == text
+    assert (withdraw(), local.read_text("utf-8")) == ([], text)
 
 
 def test_where_claude_carries_what_by_its_settings(
@@ -157,8 +152,7 @@ def test_what_a_copied_home_shares_with_the_first_one_stays(
     before = pointed.read_bytes()
     shutil.copytree(empty_home, tmp_path / "copy")
     monkeypatch.setenv("HOME", str(tmp_path / "copy"))
-    assert withdraw() == []
-    assert pointed.read_bytes() == before
+    assert (withdraw(), pointed.read_bytes()) == ([], before)
 
 
 # Notes as Claude Code writes them (2.1.330): read, confirmed by a person, borne out by the words
@@ -216,10 +210,3 @@ def test_a_note_that_claude_changed_is_unconfirmed_until_a_person_confirms(memor
     assert changed <= {*was, updated}
     path.write_text(path.read_text("utf-8").replace("  created", "  modified: x\n  created"))
     assert memory.note(FILE).note.head.status == "unconfirmed"
-
-
-def test_a_note_of_claudes_can_be_edited_like_any_other() -> None:
-    changed = edit(parse(REWRITTEN, FILE), set={"description": "Deploys run on Fridays"})
-    assert changed.text == REWRITTEN.replace(
-        "We deploy on Wednesdays with the blue script", "Deploys run on Fridays"
-    )

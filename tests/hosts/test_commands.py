@@ -137,7 +137,6 @@ def test_codex_tells_it_by_its_transcript(
     transcript.write_text(f"{json.dumps(meta)}\n{{torn" if source else "", "utf-8")
     given = {"hook_event_name": "Stop", "session_id": "s1", "transcript_path": str(transcript)}
     event = events.read(host, given, tmp_path)
-    assert event is not None
     assert event.attended is is_attended
 
 
@@ -267,8 +266,7 @@ def test_words_of_agents_decide_nothing(work: Path) -> None:
     host = CommandHost("codex", work)
     told = f"<task-notification>\n<summary>{DEPLOYS}</summary>\n</task-notification>"
     assert host.say(DEPLOYS, agent_id="01a20e8f-48b1", agent_type="default") == {}
-    assert host.stop(agent_id="01a20e8f-48b1") == {}
-    assert CommandHost("claude", work).say(told) == {}
+    assert (host.stop(agent_id="01a20e8f-48b1"), CommandHost("claude", work).say(told)) == ({}, {})
     assert host.started.words == []
     assert (len(files(work)), kept(work)) == (2, [])
 
@@ -282,8 +280,7 @@ def test_nothing_that_we_inject_is_ever_a_word_of_a_session(host: CommandHost) -
     for text in texts:
         if host.host == "gemini":
             text = f"<hook_context>{text.replace('<', '&lt;').replace('>', '&gt;')}</hook_context>"
-        assert clean(text) == ""
-        assert clean(f"{text}\n\nWe ship on Mondays.") == "We ship on Mondays."
+        assert (clean(text), clean(f"{text}\n\nWe ship on Mondays.")) == ("", "We ship on Mondays.")
 
 
 def test_a_note_cannot_leave_the_frame(work: Path) -> None:
@@ -357,8 +354,7 @@ def test_an_event_follows_a_project_that_moved(
     if not names_old:
         assert "8087" in first(host)
     host.say(DEPLOYS, **more)
-    assert IN_YOUR_WORDS in shown(host.stop(**more))
-    assert FILE in files(host.folder)
+    assert (IN_YOUR_WORDS in shown(host.stop(**more)), FILE in files(host.folder)) == (True, True)
 
 
 def test_a_wish_said_in_a_folder_that_is_gone_is_kept(host: CommandHost, tmp_path: Path) -> None:
@@ -380,7 +376,6 @@ def test_what_is_no_event_prints_nothing(host: CommandHost, event: dict[str, obj
 def test_half_a_surrogate_pair_in_an_event_is_made_a_character_that_can_be_written() -> None:
     event = {"session_id": "s", "hook_event_name": "Stop", "last_assistant_message": "a\ud83d"}
     known = events.read("claude", event, Path("/"))
-    assert known is not None
     assert known.answer == "a\ufffd"
 
 
@@ -421,8 +416,7 @@ def test_alone_a_wish_for_a_project_makes_its_store(repository: Path, empty_home
     host.alone("UserPromptSubmit", prompt=DEPLOYS)
     assert IN_YOUR_WORDS in shown(host.stop())
     (note,) = Memory.around(repository).of_project.notes()  # type: ignore[union-attr]
-    assert note.file == FILE
-    assert len(Memory.around(empty_home).main.notes()) == 1
+    assert (note.file, len(Memory.around(empty_home).main.notes())) == (FILE, 1)
 
 
 def test_alone_a_wish_that_cannot_be_kept_says_why(

@@ -73,8 +73,7 @@ def test_of_settings_that_a_client_wrote_anew_only_ours_is_taken(text: str, know
     before: Any = entries.JsoncText(text).data
     said: Any = entries.JsoncText(left).data
     if known:
-        assert said == before
-        assert left == json.dumps(before, indent=2)
+        assert (said, left) == (before, json.dumps(before, indent=2))
     assert "/mdmemory/launch" not in left
 
 
@@ -226,8 +225,7 @@ def test_nothing_but_the_list_changes_in_any_document(text: str) -> None:
     after = text
     for item in NEW:
         after = entries.append_item(after, ["list"], item)
-    assert listed(after) == [*listed(text), *NEW]
-    assert others(after) == others(text)
+    assert (listed(after), others(after)) == ([*listed(text), *NEW], others(text))
     assert is_subsequence(text, after), "something is inserted, and no more"
     gone = entries.drop_value(after, ["list"])
     assert (entries.JsoncText(gone).member("list"), others(gone)) == (None, others(text))

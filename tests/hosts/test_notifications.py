@@ -178,7 +178,6 @@ def test_an_extraction_in_the_background_leaves_a_receipt_that_undoes_it(
 def test_a_compaction_leaves_a_receipt(memory: Memory) -> None:
     outcome = memory.compact(plan=flag(memory))
     receipt = lines.of_compaction(outcome)
-    assert receipt is not None
     assert receipt.message == f"Compaction: flag noon × midnight. Undo: /memory-undo {outcome.id}"
     leave(memory, receipt)
     (left,) = receipt_box.take_receipts(memory.project.private)
@@ -268,8 +267,7 @@ def test_the_command_takes_back_what_waits_in_a_shared_store(repository: Path, g
     client.turn(DEPLOYS)
     client.ask("command", command="memory-undo", arguments="")
     assert client.news()[0].startswith("Taken back: ")
-    assert memory.notes() == []
-    assert git(repository, "status", "--porcelain", "--", "notes") == ""
+    assert (memory.notes(), git(repository, "status", "--porcelain", "--", "notes")) == ([], "")
 
 
 def test_the_client_s_own_undo_leaves_the_note_and_says_so(memory: Memory, client: Client) -> None:

@@ -124,8 +124,7 @@ def test_an_invalid_configuration_is_refused_first(
         wire(project)
     said = caught.value.message
     assert (words in said, "opencode.json" in said, caught.value.hint != "") == (True, True, True)
-    assert snapshot(project) == before
-    assert wiring.reading_problems(place(project)) == [said]
+    assert (snapshot(project), wiring.reading_problems(place(project))) == (before, [said])
 
 
 @pytest.mark.parametrize("content", ["", "\n", "\ufeff"])
@@ -183,8 +182,7 @@ def test_the_persons_wiring_touches_no_project(project: Path, empty_home: Path, 
     if not mcp:
         assert instructions(where) == [str(where.wanted[0])], "the bridge names the indexes"
         assert not (folder / "package.json").exists()
-    assert snapshot(project) == before
-    assert wiring.install_wiring(where, mcp=mcp) == []
+    assert (snapshot(project), wiring.install_wiring(where, mcp=mcp)) == (before, [])
     put(store / "MEMORY.md", "")
     assert wiring.reading_problems(where) == []
     others = wiring.reading_problems(place(project), folder)
@@ -313,8 +311,7 @@ def test_an_outdated_an_edited_and_a_foreign_plugin_are_told_apart(project: Path
     ):
         path.write_bytes(data)
         assert [each for each in examine(project, command) if told in each], told
-    assert wire(project)[0] == "Updated .opencode/plugin/mdmemory.ts."
-    assert examine(project) == []
+    assert (wire(project)[0], examine(project)) == ("Updated .opencode/plugin/mdmemory.ts.", [])
 
 
 def test_the_way_to_choose_a_model_is_told_and_a_bridge_that_had_trouble(
@@ -332,8 +329,7 @@ def test_the_way_to_choose_a_model_is_told_and_a_bridge_that_had_trouble(
 def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(tmp_path / "new"), "--opencode", "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "Would create a store in" in said
-    assert "A dry run writes nothing" in said
+    assert ("Would create a store in" in said, "A dry run writes nothing" in said) == (True, True)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -341,5 +337,4 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     "words", [["--mcp"], ["--no-npm"], ["--dry-run"], ["--remove", "--git-hooks"]]
 )
 def test_options_that_mean_nothing_together_are_refused(words: list[str], tmp_path: Path) -> None:
-    assert main(["init", str(tmp_path), *words]) == 2
-    assert list(tmp_path.iterdir()) == []
+    assert (main(["init", str(tmp_path), *words]), list(tmp_path.iterdir())) == (2, [])

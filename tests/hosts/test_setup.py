@@ -53,8 +53,7 @@ def test_the_folders_that_an_earlier_version_made_go_too(wired: Path, say: Say) 
     made = [each for each in json.loads(record.read_text())["made"] if Path(each).is_dir()]
     record.unlink()
     record.with_name("opencode-folders.json").write_text(json.dumps(made))
-    assert say("--remove")[0] == 0
-    assert [*wired.iterdir()] == []
+    assert (say("--remove")[0], [*wired.iterdir()]) == (0, [])
 
 
 def test_without_a_client_one_has_to_be_named(
@@ -121,8 +120,7 @@ def test_the_launcher_hands_on_its_words_and_ends_silently_where_the_program_is_
 @pytest.mark.parametrize("code", [1, 2, 127])
 def test_a_hook_never_fails_a_turn_whatever_becomes_of_the_program(script: Path, code: int) -> None:
     script.write_text(f"#!{sys.executable}\nraise SystemExit({code})\n", "utf-8")
-    assert start("hook", "gemini").returncode == 0
-    assert start("mcp").returncode == code
+    assert (start("hook", "gemini").returncode, start("mcp").returncode) == (0, code)
 
 
 def test_an_update_of_the_program_changes_nothing_for_the_clients(

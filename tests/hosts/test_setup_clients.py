@@ -219,16 +219,15 @@ def test_removal_names_a_settings_file_with_a_key_that_stays(key: str, say: Say)
     assert file.is_file()
 
 
-@pytest.mark.parametrize("client", WIRED)
-def test_a_dry_run_names_each_file_and_writes_none(client: str, lived_in: Path, say: Say) -> None:
+def test_a_dry_run_names_each_file_and_writes_none(lived_in: Path, say: Say) -> None:
     for words in ((), ("--remove",)):
         before = tree(lived_in)
-        code, said = say(client, "--dry-run", *words)
-        assert (code, all(str(lived_in / name) in said for name in FILES[client])) == (0, True), (
-            said
-        )
+        code, said = say(*WIRED, "--dry-run", *words)
+        assert code == 0
+        for name in (name for names in FILES.values() for name in names):
+            assert str(lived_in / name) in said
         assert tree(lived_in) == before
-        say(client)
+        say(*WIRED)
 
 
 def edited(path: Path, old: str, new: str) -> None:
@@ -238,49 +237,31 @@ def edited(path: Path, old: str, new: str) -> None:
 
 
 def test_where_the_rest_was_edited_since_only_ours_goes(lived_in: Path, say: Say) -> None:
-    say(*WIRED)
     changes = {
         ".claude/settings.json": ('"model": "opus", // mine', '"model": "haiku", // now'),
         ".claude.json": ('"numStartups": 7', '"numStartups": 8, "tips": [1, 2]'),
         ".codex/config.toml": ('model = "gpt"', 'model = "other" # since'),
         ".gemini/settings.json": ("{ ", '{ "ui": {"theme": "a"}, '),
     }
+    say(*WIRED)
     for name, (old, new) in changes.items():
         edited(lived_in / name, old, new)
     assert say("--remove")[0] == 0
     for name, (old, new) in changes.items():
-        wanted = THEIRS[name].replace(old, new)
-        assert (lived_in / name).read_bytes().decode() == wanted, name
+        assert (lived_in / name).read_bytes().decode() == THEIRS[name].replace(old, new), name
 
 
-def test_a_file_that_its_client_wrote_anew_loses_ours_alone(lived_in: Path, say: Say) -> None:
-    path = lived_in / ".claude.json"
-    say("claude")
-    path.write_text(json.dumps(data(path) | {"userID": "u"}, indent=2), "utf-8")
-    say("claude", "--remove")
-    theirs = json.loads(THEIRS[".claude.json"].removeprefix("\ufeff")) | {"userID": "u"}
-    assert path.read_text("utf-8") == json.dumps(theirs, indent=2)
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        '\n[projects."/p"]\ntrust_level = "trusted"\n',
-        '\n[mcp_servers.mdmemory.tools.memory_store]\napproval_mode = "approve"\n',
-    ],
-    ids=["a folder that it trusts", "a tool of ours that a person allows"],
-)
-def test_what_codex_adds_to_its_file_makes_no_wiring_of_ours_another_one(
-    more: str, lived_in: Path, say: Say
+def test_a_tool_that_a_person_allows_in_codex_makes_no_wiring_of_ours_another_one(
+    lived_in: Path, say: Say
 ) -> None:
     path = lived_in / ".codex/config.toml"
     say("codex")
-    path.write_bytes(path.read_bytes() + more.encode())
+    allowed = b'\n[mcp_servers.mdmemory.tools.memory_store]\napproval_mode = "approve"\n'
+    path.write_bytes(path.read_bytes() + allowed)
     assert say("codex") == AGAIN
     assert "edited" not in found(lived_in)
     say("codex", "--remove")
-    left = THEIRS[".codex/config.toml"] + ("" if "mdmemory" in more else more)
-    assert path.read_text().rstrip() == left.rstrip()
+    assert path.read_text().rstrip() == THEIRS[".codex/config.toml"].rstrip()
 
 
 def test_a_hook_that_a_person_put_beside_ours_stays(lived_in: Path, say: Say) -> None:
@@ -348,16 +329,14 @@ def test_a_permission_that_a_person_gave_before_stays(empty_home: Path, say: Say
 def test_a_home_that_was_copied_is_itself_again_and_the_first_one_stays_wired(
     lived_in: Path, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = tree(lived_in)
+    before, copy = tree(lived_in), tmp_path / "copy"
     say(*WIRED)
-    copy = tmp_path / "copy"
-    shutil.copytree(lived_in, copy)
     wired = tree(lived_in)
+    shutil.copytree(lived_in, copy)
     monkeypatch.setenv("HOME", str(copy))
     assert say(*WIRED) == AGAIN
     assert say("--remove")[0] == 0
-    assert tree(copy) == before
-    assert tree(lived_in) == wired
+    assert (tree(copy), tree(lived_in)) == (before, wired)
 
 
 def test_a_place_that_a_variable_named_has_all_of_it_and_is_left(
@@ -397,9 +376,6 @@ ROWS: list[tuple[str, dict[str, str], dict[str, bytes], str]] = [
     ("h", {}, {".claude.json": b'{"p\\u00fc": "\\ud800", "n": 12345678901234567890.5e5}\n'}, ""),
     ("h", {}, {".claude/settings.json": b'{"hooks": {"Stop": []}, "hooks": {"Stop": []}}'}, ""),
     ("h", {}, {".cursor/mcp.json": b' { "mcpServers" : { "x" : { "command" : "y" } } }  '}, ""),
-    ("h", {}, {".claude/settings.json": b'{"hooks": null}'}, "An object was expected"),
-    ("h", {}, {".gemini/settings.json": b'{"a": 1,, }'}, "not a valid configuration"),
-    ("h", {}, {".claude.json": b'{"n": "caf\xe9"}'}, "not UTF-8"),
     ("h", {}, {".config/mdmemory": b"mine"}, "mdmemory is no folder. Move it"),
     ("h", {}, {".gemini": b"link"}, ".gemini is a link that leads nowhere. Move it"),
     ("h", {}, {".config/opencode": b"link"}, "opencode is a link that leads nowhere. Move it"),
@@ -487,6 +463,7 @@ def test_a_server_of_the_persons_own_stays_and_is_named(empty_home: Path, say: S
     [
         (".claude.json", b'{"a": 1,,}', "line 1, column 9"),
         (".claude/settings.json", b'{"hooks": []}', "line 1, column 11"),
+        (".claude/settings.json", b'{"hooks": null}', "An object was expected"),
         (".claude/settings.json", b'{"permissions": {"allow": 3}}', "line 1, column 27"),
         (".codex/config.toml", b"a = 1\nb = \n", "line 2"),
         (".codex/config.toml", b'mcp_servers = {x = {command = "x"}}\n', "mcp_servers"),

@@ -188,8 +188,7 @@ def test_a_folder_of_the_same_checksum_and_a_named_store_are_others(tmp_path: Pa
     Path(entry_of("/other").file).rename(entry_of().file)
     assert entry_of().socket() == ""
     enter(tmp_path / "s")
-    assert entry_of().socket() == str(tmp_path / "s")
-    assert entry_of(store="/another").socket() == ""
+    assert (entry_of().socket(), entry_of(store="/another").socket()) == (str(tmp_path / "s"), "")
 
 
 @pytest.mark.parametrize("named", ["", "relative", "/absolute"])
@@ -199,8 +198,7 @@ def test_the_map_lies_in_the_persons_state_folder(named: str) -> None:
 
 
 def test_the_end_of_a_session_starts_none(started: list[str]) -> None:
-    assert ask(b'{"hook_event_name": "SessionEnd"}') == ALONE
-    assert started == []
+    assert (ask(b'{"hook_event_name": "SessionEnd"}'), started) == (ALONE, [])
 
 
 def test_a_session_starts_with_the_bridge_that_it_starts(
@@ -240,8 +238,7 @@ def test_a_session_whose_bridge_does_not_come_starts_without(
 ) -> None:
     monkeypatch.setattr(asking, "ASKING", 0.1)
     monkeypatch.setattr(without, "_WAITED", 0.05)
-    assert ask(START) == ALONE
-    assert started == ["/project"]
+    assert (ask(START), started) == (ALONE, ["/project"])
 
 
 def test_where_none_can_be_started_the_event_is_served(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -328,14 +328,12 @@ def test_the_start_of_a_session_brings_a_bridge_that_outlives_it(
     wait_for(person.met)
     pid, private = person.pid(), person.project / ".mdmemory"
     person.hook("UserPromptSubmit")
-    assert person.pid() == pid
-    assert person.socket() == str(private / "bridge.sock")
+    assert (person.pid(), person.socket()) == (pid, str(private / "bridge.sock"))
     assert os.getsid(pid) == pid, "no signal to the client reaches it"
     nothing = os.stat(os.devnull)
     for stream in (0, 1):
         assert os.path.samestat(os.stat(f"/proc/{pid}/fd/{stream}"), nothing)
-    assert (private / "bridge.sock").stat().st_mode & 0o777 == 0o700
-    assert main(["doctor"]) == 0
+    assert ((private / "bridge.sock").stat().st_mode & 0o777, main(["doctor"])) == (0o700, 0)
     assert capsys.readouterr().out.startswith("No problems in "), "at work, it is no trouble"
 
 

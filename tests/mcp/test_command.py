@@ -34,23 +34,25 @@ def line(method: str, id: object = 1, **params: object) -> bytes:
 
 
 @contextmanager
-def started(root: Path, *words: str, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
+def started(
+    root: Path, *words: str, greets: bool = False, **how: Any
+) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-P", "-m", "mdmemory", "--store", str(root), "mcp", *words]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, **how) as process:
         try:
+            if greets:
+                assert ask(process, line("initialize", "hello", **HELLO))["id"] == "hello"
             yield process
         finally:
             process.kill()
 
 
-def greeted(process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
-    assert process.stdin
-    assert process.stdout
-    process.stdin.write(line("initialize", "hello", **HELLO))
+def ask(process: subprocess.Popen[bytes], sent: bytes) -> Any:
+    """The answer to a line, which is sent at once."""
+    process.stdin.write(sent)
     process.stdin.flush()
-    assert json.loads(process.stdout.readline())["id"] == "hello"
-    return process
+    return json.loads(process.stdout.readline())
 
 
 def test_the_command_speaks_the_protocol_alone_and_answers_all(
@@ -68,16 +70,18 @@ def test_the_command_speaks_the_protocol_alone_and_answers_all(
         assert answers[3]["result"] == {}
 
 
+NOISY = """
+import mdmemory.protocol as p, os
+before = p.short_protocol
+def short():
+    print('stray'); os.write(1, b'bytes'); os.system('echo child')
+    return before()
+p.short_protocol = short
+"""
+
+
 def test_what_a_library_prints_never_reaches_the_host(project: Path, tmp_path: Path) -> None:
-    noisy = tmp_path / "sitecustomize.py"
-    noisy.write_text(
-        "import mdmemory.protocol as p, os\n"
-        "before = p.short_protocol\n"
-        "def short():\n"
-        "    print('stray'); os.write(1, b'bytes'); os.system('echo child')\n"
-        "    return before()\n"
-        "p.short_protocol = short\n"
-    )
+    (tmp_path / "sitecustomize.py").write_text(NOISY)
     with started(project, env={**os.environ, "PYTHONPATH": str(tmp_path)}) as process:
         out, err = process.communicate(line("initialize", **HELLO), timeout=HUNG)
         assert process.returncode == 0, err
@@ -85,23 +89,16 @@ def test_what_a_library_prints_never_reaches_the_host(project: Path, tmp_path: P
 
 
 def test_sigterm_ends_it_and_sigint_does_not(project: Path) -> None:
-    with started(project) as process:
-        greeted(process)
+    with started(project, greets=True) as process:
         process.send_signal(signal.SIGINT)
-        assert process.stdin
-        assert process.stdout
-        process.stdin.write(line("ping"))
-        process.stdin.flush()
-        assert json.loads(process.stdout.readline())["result"] == {}
+        assert ask(process, line("ping"))["result"] == {}
         process.send_signal(signal.SIGTERM)
         assert process.wait(HUNG) == 0
 
 
 def test_a_host_that_reads_nothing_cannot_keep_it_from_ending(project: Path) -> None:
-    with started(project) as process:
-        greeted(process)
-        assert process.stdin
-        get = line("tools/call", name="memory_get", arguments={"file": "feedback-prefers-pnpm.md"})
+    get = line("tools/call", name="memory_get", arguments={"file": "feedback-prefers-pnpm.md"})
+    with started(project, greets=True) as process:
         process.stdin.write(get * 400)
         process.stdin.flush()
         process.send_signal(signal.SIGTERM)
@@ -109,10 +106,7 @@ def test_a_host_that_reads_nothing_cannot_keep_it_from_ending(project: Path) -> 
 
 
 def test_it_ends_when_its_output_is_closed(project: Path) -> None:
-    with started(project) as process:
-        greeted(process)
-        assert process.stdin
-        assert process.stdout
+    with started(project, greets=True) as process:
         process.stdout.close()
         process.stdin.write(line("ping"))
         process.stdin.flush()
@@ -121,5 +115,4 @@ def test_it_ends_when_its_output_is_closed(project: Path) -> None:
 
 def test_disabled_it_ends_at_once(project: Path) -> None:
     with started(project, env={**os.environ, "MDMEMORY_DISABLE": "1"}) as process:
-        assert process.communicate(timeout=HUNG)[0] == b""
-        assert process.returncode == 0
+        assert (process.communicate(timeout=HUNG)[0], process.returncode) == (b"", 0)

@@ -178,8 +178,7 @@ def test_a_cancelled_request_is_not_answered_and_not_begun(slow: Slow) -> None:
             host.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": given})
         assert host.ask("ping", id=3)["id"] == 3
         slow.may_end.set()
-        assert [answer["id"] for answer in host.end()] == ["1"]
-        assert slow.ran == [1, "1"]
+        assert ([answer["id"] for answer in host.end()], slow.ran) == (["1"], [1, "1"])
 
 
 def test_a_host_that_closes_its_end_or_reads_nothing_holds_up_no_end(slow: Slow) -> None:

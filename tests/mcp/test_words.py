@@ -56,8 +56,7 @@ def test_what_hooks_heard_is_stored_as_the_users_and_replaces_what_is_named(proj
     done = store(project, quote=SAID, replaces=[ALPHA])
     assert (done["status"], done["quoted"], done["left"]) == ("", False, [])
     assert [each["file"] for each in done["superseded"]] == [ALPHA]
-    assert "beta" in index(project)
-    assert "alpha" not in index(project)
+    assert ("beta" in index(project), "alpha" in index(project)) == (True, False)
     assert Memory.open(project).note(done["file"]).note.head.session == "ses_1"
 
 
@@ -80,8 +79,7 @@ def test_words_that_nobody_typed_here_prove_nothing(project: Path, text: str, ro
     assert done["left"] == [[ALPHA, done["why"]]]
     refused = call(project, "memory_forget", names=[ALPHA], quote="forget the staging host")
     assert refused.get("isError") or refused["structuredContent"]["waiting"] == [ALPHA]
-    assert "alpha" in index(project)
-    assert "beta" not in index(project)
+    assert ("alpha" in index(project), "beta" in index(project)) == (True, False)
 
 
 def test_what_was_typed_in_an_earlier_session_of_the_client_proves_nothing(project: Path) -> None:
