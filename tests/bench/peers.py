@@ -22,6 +22,7 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench import plain
+from bench.speed import measure
 from bench.speed.measure import (
     Cost,
     FailedError,
@@ -31,7 +32,6 @@ from bench.speed.measure import (
     inside,
     of_process,
     peak_of,
-    started,
 )
 from bench.speed.rows import best_of, middle_of
 from bench.speed.serving import HELLO, Server
@@ -262,7 +262,7 @@ def _greeted(start: Callable[[], Talking]) -> Cost:
         talking.ask({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": CLIENT})
         return talking
 
-    return started(begin)
+    return measure.started(begin)
 
 
 def _listening(program: str, database: Path, folder: Path, env: dict[str, str]) -> Cost:

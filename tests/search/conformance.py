@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import date
+from inspect import isfunction, signature
 from pathlib import Path
 
 import pytest
@@ -320,18 +321,8 @@ def _by_place(database: Database, terms: tuple[Term, ...]) -> dict[str, float]:
     return {f"{rows[chunk].file}:{rows[chunk].start}": score for chunk, score in found.items()}
 
 
-CHECKS = (
-    a_file_takes_the_place_of_what_was_there_of_it,
-    a_failing_file_leaves_none_of_its_batch,
-    files_seals_and_prints_are_remembered,
-    sources_are_kept_apart,
-    words_are_found_in_every_spelling,
-    odd_texts_come_back_and_harm_nothing,
-    a_limit_and_a_choice_are_kept_to,
-    session_dates_and_names_come_back,
-    links_and_heads_are_told_apart,
-    phrases_are_needed,
-    the_nearest_vectors_are_found,
-    the_vectors_of_queries_are_kept,
-    the_written_corpus_is_answered,
-)
+CHECKS = [
+    check
+    for check in [*globals().values()]
+    if isfunction(check) and [*signature(check).parameters] == ["fresh"]
+]

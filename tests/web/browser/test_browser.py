@@ -104,15 +104,7 @@ def test_no_note_runs_a_script(open_page: Open, folder: Path, git: Open) -> None
     outside: list[str] = []
     page.on("request", lambda asked: outside.append(asked.url))
     home = base(page)
-    where = [
-        "/inbox",
-        "/overview",
-        "/memory?q=bad",
-        "/memory/index",
-        "/search?q=hacked",
-        "/changes",
-        "/health",
-    ]
+    where = "/inbox /overview /memory?q=bad /memory/index /search?q=hacked /changes /health".split()
     for path in [*where, *(f"/note/project/reference-bad-{number}" for number, _ in rows)]:
         page.goto(home + path)
         for link in page.locator("main a").all() if "/note/" in path else ():
