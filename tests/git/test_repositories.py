@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from machines import add
 from pace import HUNG
 from projects import commit_all, git, tip
 from stores import BeginStore
@@ -221,10 +222,6 @@ def poison(root: Path, mark: Path) -> None:
     (root / ".git" / "info" / "attributes").write_text("* diff=evil merge=evil filter=evil\n")
 
 
-def add(memory: Memory, name: str = "tea") -> None:
-    memory.add(name, type="user", description=f"About {name}", body=f"All of {name}.")
-
-
 def test_no_program_that_a_repository_names_is_run(repository: Path, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     Memory.init(repository)
@@ -239,7 +236,7 @@ def test_no_program_that_a_repository_names_is_run(repository: Path, tmp_path: P
     memory.undo()
     assert len(memory.log()) >= 5
     done = memory.file_changes([each.commit for each, *_ in memory.log()])
-    assert any("All of two." in each.after for changes in done.values() for each in changes)
+    assert any("Is fond of two." in each.after for changes in done.values() for each in changes)
     assert memory.history("one")
     memory.index_place("one")
     memory.doctor()
@@ -253,14 +250,14 @@ def test_a_signature_calls_nobody(
     begin_store: BeginStore, repository: Path, tmp_path: Path
 ) -> None:
     mark, memory = tmp_path / "ran", begin_store()
-    add(memory)
+    add(memory, "tea")
     signature = "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n"
     raw = git(repository, "cat-file", "commit", "HEAD").replace("\n\n", signature, 1)
     signed = git(repository, "hash-object", "-t", "commit", "-w", "--stdin", text=raw).strip()
     git(repository, "update-ref", "HEAD", signed)
     poison(repository, mark)
     assert len(memory.log()) == 2
-    assert "All of tea." in memory.file_changes([signed])[signed][0].after
+    assert "Is fond of tea." in memory.file_changes([signed])[signed][0].after
     assert not mark.exists(), mark.read_text()
 
 
@@ -297,7 +294,7 @@ def test_no_variable_of_the_caller_leads_to_another_repository(
     begin_store: BeginStore, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     memory = begin_store()
-    add(memory)
+    add(memory, "tea")
     git(tmp_path, "init", "-q", "other")
     expected = [entry.commit for entry, *_ in memory.log()]
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
@@ -329,7 +326,7 @@ def test_loading_it_runs_no_git_of_the_present_folder(tmp_path: Path) -> None:
 
 def test_only_what_shows_history_loads_gitpython(begin_store: BeginStore) -> None:
     memory = begin_store()
-    add(memory)
+    add(memory, "tea")
     code = "import sys; from mdmemory.cli import main\n"
     code += "for words in (['add', 'Tea at four'], ['status'], ['list']): main(words)\n"
     code += "sys.exit('git' in sys.modules)"

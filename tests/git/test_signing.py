@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from machines import add
 from pace import HUNG
 from projects import git, script
 from stores import BeginStore
@@ -39,10 +40,6 @@ def signed(begin_store: BeginStore, repository: Path, tmp_path: Path) -> Path:
     return repository
 
 
-def add(memory: Memory) -> None:
-    memory.add("tea", type="project", description="About tea.", body="About tea.")
-
-
 def states(root: Path, commits: str = "-1") -> list[str]:
     """Of each commit G (signed by a known key) or N (not at all)."""
     return git(root, "log", "--format=%G?", commits).split()
@@ -51,7 +48,7 @@ def states(root: Path, commits: str = "-1") -> list[str]:
 def test_a_commit_in_a_persons_repository_is_signed_as_theirs_are(signed: Path) -> None:
     said: list[str] = []
     memory = Memory.open(signed, tell=said.append)
-    add(memory)
+    add(memory, "tea", kind="project")
     (memory.project.store / "project-tea.md").write_text("By hand.\n", encoding="utf-8")
     memory.remove("project-tea.md")  # the hand's text is committed first
     assert states(signed, "-3") == ["G", "G", "G"]
@@ -66,8 +63,8 @@ def test_the_first_commit_of_a_shared_store_is_signed(repository: Path, tmp_path
 
 def test_what_waited_is_signed_when_a_person_takes_it_over(signed: Path) -> None:
     automatic = Memory.open(signed, automatic=True)
-    add(automatic)
-    automatic.add("rain", type="project", description="About rain.", body="About rain.")
+    add(automatic, "tea", kind="project")
+    add(automatic, "rain", kind="project")
     refs = git(signed, "for-each-ref", "--format=%(refname)", "refs/mdmemory").split()
     assert {state for ref in refs for state in states(signed, f"HEAD..{ref}")} == {"N"}
     author = git(signed, "log", "-1", "--format=%an %ae", "HEAD")
@@ -83,7 +80,7 @@ def test_a_repository_whose_git_signs_nothing_is_left_unsigned(
 ) -> None:
     said: list[str] = []
     git(signed, "config", *wish)
-    add(Memory.open(signed, tell=said.append))
+    add(Memory.open(signed, tell=said.append), "tea", kind="project")
     assert states(signed) == ["N"]
     assert said == []
 
@@ -91,7 +88,7 @@ def test_a_repository_whose_git_signs_nothing_is_left_unsigned(
 def test_a_store_of_its_own_is_not_signed(repository: Path, tmp_path: Path) -> None:
     memory, _ = Memory.init(repository, own_repo=True)
     sign_with(memory.project.store, tmp_path)
-    add(memory)
+    add(memory, "tea", kind="project")
     assert states(memory.project.store) == ["N"]
 
 
@@ -104,7 +101,7 @@ def test_a_key_that_wants_a_passphrase_asks_nobody_and_the_note_is_committed(
     monkeypatch.setenv("SSH_ASKPASS", str(asking))
     monkeypatch.setenv("DISPLAY", ":0")
     said: list[str] = []
-    add(Memory.open(repository, tell=said.append))
+    add(Memory.open(repository, tell=said.append), "tea", kind="project")
     assert "project-tea.md" in git(repository, "ls-tree", "--name-only", "HEAD", "notes/memory/")
     assert states(repository) == ["N"]
     (sentence,) = said
@@ -143,6 +140,6 @@ def test_no_program_that_the_repository_names_signs(
         git(signed, "config", "gpg.format", "openpgp")
     if name == "gpg.ssh.defaultKeyCommand":
         git(signed, "config", "--unset", "user.signingkey")
-    add(Memory.open(signed))
+    add(Memory.open(signed), "tea", kind="project")
     assert not (tmp_path / "ran").exists()
     assert "project-tea.md" in git(signed, "ls-tree", "--name-only", "HEAD", "notes/memory/")

@@ -284,19 +284,16 @@ def test_what_is_no_list_of_names_is_told_and_one_in_a_bad_head_counts(aliased: 
 
 
 def test_more_aliases_join_a_list_in_its_own_form() -> None:
-    def check(before: str, after: str) -> None:
-        note = parse(f"---\nname: a\n{before}metadata:\n  type: user\n---\n\nA.\n", "user-a.md")
-        wanted = note.text.replace(before, after) if before else note.text.replace("a\n", after, 1)
-        assert with_aliases(note, ["a b", "x"]).text == wanted
-
-    cases = (
+    for before, after in (
         ("aliases: [x] # c\n", 'aliases: [x, "a b"] # c\n'),
         ("aliases:\n- x\n", 'aliases:\n- x\n- "a b"\n'),
         ("aliases: x\n", 'aliases: [x, "a b"]\n'),
         ("aliases: z, x\n", 'aliases: [z, x, "a b"]\n'),
-        ("", 'a\naliases: ["a b", x]\n'),
-    )
-    each(cases, check)
+        ("", 'aliases: ["a b", x]\n'),
+    ):
+        end = "metadata:\n  type: user\n---\n\nA.\n"
+        note = parse(f"---\nname: a\n{before}{end}", "user-a.md")
+        assert with_aliases(note, ["a b", "x"]).text == f"---\nname: a\n{after}{end}"
 
 
 def test_a_merge_keeps_the_names_of_all_as_aliases(aliased: Memory) -> None:
