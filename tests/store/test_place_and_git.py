@@ -177,19 +177,14 @@ def test_without_git_a_project_of_its_own_is_read_and_written(
 
 # A store whose repository is damaged or gone, and settings of a store that are not what we write.
 
-Damage = Callable[[Path], object]
-
-
-def lose_head(git_dir: Path) -> None:
-    (git_dir / "HEAD").write_text("garbage")
-
-
-def point_nowhere(git_dir: Path) -> None:
-    shutil.rmtree(git_dir)
-    git_dir.write_text("gitdir: /nowhere\n")
-
-
-DAMAGES = [lose_head, point_nowhere, shutil.rmtree]
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "no head": lambda git_dir: (git_dir / "HEAD").write_text("garbage"),
+    "leads nowhere": lambda git_dir: (
+        shutil.rmtree(git_dir),
+        git_dir.write_text("gitdir: /nowhere\n"),
+    ),
+    "gone": shutil.rmtree,
+}
 
 
 @pytest.fixture
@@ -213,10 +208,10 @@ def failed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_repository_is_named_and_the_projects_gets_no_note(
-    damage: Damage, kind: str, damaged: Memory, repository: Path, capsys: pytest.CaptureFixture[str]
+    damage: str, kind: str, damaged: Memory, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store, is_gone = damaged.project.store, damage is shutil.rmtree
-    damage(store / ".git")
+    store, is_gone = damaged.project.store, damage == "gone"
+    DAMAGES[damage](store / ".git")
     before = tip(repository), git(repository, "status", "--porcelain")
     assert [note.file for note in damaged.notes()] == ["user-tea.md"]
     added = damaged.add("plan", type="project", description="The plan.", body="Ship it.")
@@ -225,8 +220,7 @@ def test_a_damaged_repository_is_named_and_the_projects_gets_no_note(
         assert ".git" in failed(capsys, *words) or "repository" in failed(capsys, *words)
     assert (store / "project-plan.md").exists()
     assert main(["doctor"]) == (0 if is_gone and kind == "home" else 1)
-    assert (tip(repository),
-            git(repository, "status", "--porcelain")) == before  # fmt: skip
+    assert (tip(repository), git(repository, "status", "--porcelain")) == before
 
 
 def test_lost_objects_are_an_error_and_the_notes_are_read(
