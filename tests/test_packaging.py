@@ -60,10 +60,6 @@ def light(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_what_the_wheel_needs_has_none_of_the_large_packages(light: Path) -> None:
-    assert not {"numpy", "fastembed", "psycopg"} & {each.name for each in light.iterdir()}
-
-
 def test_the_wheel_is_as_large_as_its_marks_count_it(wheel: Path) -> None:
     files = [(Path(each.filename), each.file_size) for each in zipfile.ZipFile(wheel).infolist()]
     ours = [(file, length) for file, length in files if file.parts[0] == "mdmemory"]
@@ -72,17 +68,19 @@ def test_the_wheel_is_as_large_as_its_marks_count_it(wheel: Path) -> None:
         assert counted[f"wheel.{suffix}"] == length
 
 
-def test_what_the_wheel_needs_is_enough_for_a_day_of_work(light: Path, repository: Path) -> None:
+def test_what_the_wheel_needs_is_enough_for_a_day_of_work_and_nothing_large(
+    light: Path, repository: Path
+) -> None:
+    assert not {"numpy", "fastembed", "psycopg"} & {each.name for each in light.iterdir()}
+    environment = {**os.environ, "PYTHONPATH": str(light)}
     for words in (
-        ("init",), ("add", "a", "--type", "feedback", "--description", "Drinks tea", "Green."),
-        ("search", "tea"), ("list",), ("log",), ("log", "a", "-p"), ("compact",), ("mcp", "--help"),
-        ("forget", "a"), ("undo",), ("doctor",), ("status",),
+        "init", "add a --type feedback --description Tea Green.", "search tea", "list", "log",
+        "log a -p", "compact", "mcp --help", "forget a", "undo", "doctor", "status",
     ):  # fmt: skip
+        command = [sys.executable, "-S", "-P", "-m", "mdmemory", *words.split()]
         done = subprocess.run(
-            [sys.executable, "-S", "-P", "-m", "mdmemory", *words], cwd=repository,
-            env={**os.environ, "PYTHONPATH": str(light)},
-            capture_output=True, text=True, timeout=HUNG,
-        )  # fmt: skip
+            command, cwd=repository, env=environment, capture_output=True, text=True, timeout=HUNG
+        )
         assert (done.returncode, done.stderr) == (0, ""), words
 
 
@@ -96,11 +94,18 @@ def run(python: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[
     )
 
 
-def test_the_wheel_holds_the_package_the_texts_and_the_type_marker(wheel: Path) -> None:
-    names = set(zipfile.ZipFile(wheel).namelist())
+def test_the_wheel_holds_package_texts_and_type_marker_and_names_its_script_and_license(
+    wheel: Path,
+) -> None:
+    archive, info = zipfile.ZipFile(wheel), f"{contents.STEM}-{VERSION}.dist-info"
+    names = set(archive.namelist())
     assert names == contents.of_wheel(contents.sources(ROOT), VERSION)
     assert {"mdmemory/py.typed", "mdmemory/shipped/protocol/PROTOCOL.md"} <= names
-    assert f"{contents.STEM}-{VERSION}.dist-info/licenses/LICENSE" in names
+    assert f"{info}/licenses/LICENSE" in names
+    assert "mdmemory = mdmemory.cli:run" in archive.read(f"{info}/entry_points.txt").decode()
+    metadata = archive.read(f"{info}/METADATA").decode()
+    assert "License-Expression: MIT" in metadata
+    assert "Requires-Python: >=3.11" in metadata
 
 
 def test_the_wheel_brings_the_manual_page_and_the_completions_of_this_version(wheel: Path) -> None:
@@ -111,16 +116,9 @@ def test_the_wheel_brings_the_manual_page_and_the_completions_of_this_version(wh
         assert shared.decode() == made.stdout
 
 
-def test_the_wheel_names_its_script_its_license_and_what_it_needs(wheel: Path) -> None:
-    archive = zipfile.ZipFile(wheel)
-    info = f"{contents.STEM}-{VERSION}.dist-info"
-    assert "mdmemory = mdmemory.cli:run" in archive.read(f"{info}/entry_points.txt").decode()
-    metadata = archive.read(f"{info}/METADATA").decode()
-    assert "License-Expression: MIT" in metadata
-    assert "Requires-Python: >=3.11" in metadata
-
-
-def test_the_installed_wheel_runs_and_finds_its_texts(installed: Path, tmp_path: Path) -> None:
+def test_the_installed_wheel_finds_its_texts_and_plays_the_demo(
+    installed: Path, tmp_path: Path
+) -> None:
     done = run(installed, "-P", "-m", "mdmemory", "--version", folder=tmp_path)
     assert (done.stdout, done.stderr) == (f"mdmemory {VERSION}\n", "")
     code = (
@@ -131,9 +129,6 @@ def test_the_installed_wheel_runs_and_finds_its_texts(installed: Path, tmp_path:
     where, _, text = done.stdout.partition("\n")
     assert not Path(where).is_relative_to(ROOT)
     assert text == assets.read("protocol/PROTOCOL.md")
-
-
-def test_the_demo_runs_from_the_installed_wheel(installed: Path, tmp_path: Path) -> None:
     done = run(installed, "-P", "-m", "mdmemory", "demo", "demo", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "demo/mdmemory/billing/feedback-prefers-pnpm.md").is_file()
