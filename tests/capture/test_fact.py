@@ -48,21 +48,16 @@ KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
 
 
 def test_a_type_is_taken_as_named_and_guessed_by_the_first_person_alone() -> None:
-    def is_of(text: str, named: str, type: str) -> None:
+    for text, named, type in (
+        (DARK, "", "user"),
+        (DARK, "feedback", "feedback"),
+        ("ich nehme überall die fish shell", "", "user"),
+        ("私は短い回答が好きです", "", "user"),
+        ("The proxy listens on port 8080 on every host", "", "project"),
+        ("Works from Graz as a backend engineer", "user", "user"),
+    ):
         assert fact_of(text, type=named).type == fact_as_said(text, named).type == type
         assert state_fact(text, type=named).type == type
-
-    each(
-        [
-            (DARK, "", "user"),
-            (DARK, "feedback", "feedback"),
-            ("ich nehme überall die fish shell", "", "user"),
-            ("私は短い回答が好きです", "", "user"),
-            ("The proxy listens on port 8080 on every host", "", "project"),
-            ("Works from Graz as a backend engineer", "user", "user"),
-        ],
-        is_of,
-    )
 
 
 @pytest.mark.parametrize(
@@ -132,16 +127,14 @@ def test_what_no_note_may_hold_is_refused() -> None:
 
 
 def test_no_script_loses_its_vowels_in_a_name() -> None:
-    def check(fact: str, name: str) -> None:
-        assert name_of(fact) == name
-
-    each([
+    for fact, name in (
         ("พอร์ตคือ 5433", "พอร์ตคือ-5433"), ("ใช้ pnpm เสมอ", "ใช้-pnpm-เสมอ"),
         ("सर्वर का पोर्ट 8443", "सर्वर-का-पोर्ट-8443"), ("সার্ভার হেরন", "সার্ভার-হেরন"),
         ("சேவையகம் heron", "சேவையகம்-heron"), ("الخادِم هو heron", "الخادِم-هو-heron"),
         ("Cafe\u0301 opens", "café-opens"), ("数据库端口是5433", "数据库端口是-5433"),
         ("node.js and C++ rule", "node-js-and-c-rule"), ("a\u0301\u0301 b", "á\u0301-b"),
-    ], check)  # fmt: skip
+    ):  # fmt: skip
+        assert name_of(fact) == name
 
 
 def test_private_parts_and_secrets_are_taken_out_before_anything_is_named() -> None:
@@ -260,10 +253,7 @@ JUNK = [
 
 
 def test_a_fact_is_not_turned_down_for_what_it_means() -> None:
-    def passes(text: str) -> None:
-        assert form_reasons(text) == ()
-
-    each(FACTS, passes)
+    assert {text: form_reasons(text) for text in FACTS} == dict.fromkeys(FACTS, ())
 
 
 @pytest.fixture
@@ -304,27 +294,22 @@ def test_any_text_has_a_form(text: str) -> None:
 
 
 def test_case_punctuation_and_width_do_not_matter_and_different_facts_stay_different() -> None:
-    def is_same(one: str, other: str, same: bool = True) -> None:
-        assert (canonical_key(one) == canonical_key(other) != "") == same
-
-    each(
-        [
-            ("Use tabs, not spaces.", "use  tabs — not spaces"),
-            ("Use `pnpm`!", "use pnpm"),
-            ("ＡＢＣ １２３", "abc 123"),
-            ("我喜欢，简短回答。", "我喜欢 简短回答"),
-            ("STRASSE", "straße"),
-            ("cafe\u0301", "café"),
-            ("version 1.5", "version 1 5", False),
-            ("offset -1", "offset 1", False),
-            ("use tabs", "use tab", False),
-            ("I write C++", "I write C", False),
-            ("I write C#", "I write C++", False),
-            ("done is ✅", "done is ❌", False),
-            ("किताब", "कतब", False),
-        ],
-        is_same,
-    )
+    for one, other, is_same in (
+        ("Use tabs, not spaces.", "use  tabs — not spaces", True),
+        ("Use `pnpm`!", "use pnpm", True),
+        ("ＡＢＣ １２３", "abc 123", True),
+        ("我喜欢，简短回答。", "我喜欢 简短回答", True),
+        ("STRASSE", "straße", True),
+        ("cafe\u0301", "café", True),
+        ("version 1.5", "version 1 5", False),
+        ("offset -1", "offset 1", False),
+        ("use tabs", "use tab", False),
+        ("I write C++", "I write C", False),
+        ("I write C#", "I write C++", False),
+        ("done is ✅", "done is ❌", False),
+        ("किताब", "कतब", False),
+    ):
+        assert (canonical_key(one) == canonical_key(other) != "") == is_same
 
 
 @given(st.text())
@@ -334,20 +319,15 @@ def test_a_key_is_its_own_key(text: str) -> None:
 
 
 def test_a_pointer_is_known_by_its_url() -> None:
-    def is_known_by(text: str, key: str) -> None:
+    for text, key in (
+        ("board: HTTPS://Example.org/a/#top.", "https://example.org/a board"),
+        ("board: https://Example.ORG/A/?q=1#top.", "https://example.org/A/?q=1 board"),
+        ("https://example.org/a?q=1 and docs/a.md", "https://example.org/a?q=1 document md"),
+        ("（https://example.org/） board", "https://example.org board"),
+        ("https://example.org/", ""),
+        ("the board is docs/board.md", ""),
+    ):
         assert pointer_key(text) == key
-
-    each(
-        [
-            ("board: HTTPS://Example.org/a/#top.", "https://example.org/a board"),
-            ("board: https://Example.ORG/A/?q=1#top.", "https://example.org/A/?q=1 board"),
-            ("https://example.org/a?q=1 and docs/a.md", "https://example.org/a?q=1 document md"),
-            ("（https://example.org/） board", "https://example.org board"),
-            ("https://example.org/", ""),
-            ("the board is docs/board.md", ""),
-        ],
-        is_known_by,
-    )
 
 
 BOARD = "The error dashboard is at https://grafana.example.org/d/7"
@@ -448,7 +428,6 @@ def test_only_what_may_be_meant_is_read(large: Memory, monkeypatch: Patch) -> No
         patch.setattr(near, "SCANNED", 5)
         assert unread_notes(refresher) is None, "a small store is read whole"
     notes = unread_notes(refresher)
-    assert notes is not None
     notes.holding(lambda _: False)  # the database reads all, and keeps nothing of what is held
     before = Store.read
     monkeypatch.setattr(Store, "read", lambda s, file: files.append(file) or before(s, file))

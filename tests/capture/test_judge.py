@@ -82,7 +82,6 @@ def claim(text: str, quote: str = "", type: str = "project") -> Candidate:
 def test_an_honest_candidate_is_kept_with_the_turn_that_proves_it(change: dict[str, Any]) -> None:
     (found,) = judged(DEPLOY._replace(**change))
     assert (found.outcome, found.turn) == ("keep", "m1")
-    assert found.worded is not None
     assert found.worded.name
     assert (found.worded.type, found.worded.kind) == ("project", change.get("kind", ""))
     assert found.worded.body == "Deploys are always on Tuesdays\n\nWhy: the team is complete"
@@ -321,7 +320,6 @@ def test_it_is_asked_once_for_all_proposals_and_never_what_the_first_thought(
     facts = json.loads(asked.user)["facts"]
     assert [each["text"] for each in facts] == [FACT, JUNK]
     assert set(facts[0]) == {"number", "text", "quote", "replaces", "around"}
-    assert done.second is not None
     assert done.second.as_json() == {"asked": 2, "tokens": {"input": 100, "output": 10, "calls": 1}}
     assert "Asked once more whether what it found lasts (2; 100 tokens in" in done.second.as_text()
     model = Scripted({"candidates": [proposal("Nobody said this in any of the turns")]})
@@ -396,7 +394,6 @@ def test_without_an_answer_proposals_wait_and_turns_count_as_read(
     assert [each.description for each in memory.pending()] == [FACT]
     assert read(memory, judge=answer).pending == [], "read once"
     is_failure = answer != says()
-    assert done.second is not None
     assert ("failure" in done.second.as_json()) == is_failure
     assert done.second.as_text().endswith("What had no answer waits.") == is_failure
 

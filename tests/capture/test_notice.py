@@ -111,10 +111,8 @@ LISTS = [
 
 
 def test_each_item_of_a_list_is_a_wish_of_its_own_also_with_blank_lines_between() -> None:
-    def is_list(text: str) -> None:
-        assert notice_wishes(text).wishes == (TUESDAYS, "Lena reviews migrations")
-
-    each(LISTS, is_list)
+    for text in LISTS:
+        assert notice_wishes(text).wishes == (TUESDAYS, "Lena reviews migrations"), text
 
 
 def test_a_list_belongs_to_the_sentence_that_says_what_it_lists() -> None:
@@ -166,23 +164,19 @@ NO_WISH += (
 
 
 def test_what_is_no_request_to_remember_is_no_wish() -> None:
-    def is_none(text: str) -> None:
-        assert notice_wishes(text).wishes == ()
-
-    each(NO_WISH, is_none)
+    found = {text: notice_wishes(text).wishes for text in NO_WISH}
+    assert found == dict.fromkeys(NO_WISH, ())
 
 
 def test_what_may_want_something_of_the_memory_is_noticed_without_a_wish() -> None:
-    def is_perhaps(text: str) -> None:
-        assert notice_wishes(text) == Noticed((), True)
-
     texts = (
         "From now on answer in French | Thanks. Ab jetzt bitte auf Deutsch. | remember this | "
         "Forget what I told you about the parcels | vergiss das mit dem Proxy | "
         "Remember for this session only: we are on branch feature/asia | "
         "remember that bug from last week?"
     )
-    each(texts.split(" | "), is_perhaps)
+    for text in texts.split(" | "):
+        assert notice_wishes(text) == Noticed((), True), text
     assert not notice_wishes("Please fix the failing test of the parser.")
 
 
@@ -233,16 +227,16 @@ def test_the_protocol_itself_asks_for_nothing_to_be_remembered() -> None:
 
 
 def test_what_a_person_does_not_want_remembered_is_cut_out() -> None:
-    def is_cut_out(message: str, rest: str, parts: int = 1) -> None:
-        assert without_unwanted(message) == (rest, parts)
-
-    named = "The flag is called `don't save`"
-    each([
+    for message, rest in (
         ("We use tabs. Don't remember that I was ill.", "We use tabs. "),
-        ("My PIN is on the desk, don't save that", ""), (named, named, 0),
+        ("My PIN is on the desk, don't save that", ""),
         ("Fix it.\ndon't remember this: my PIN is on the desk\nThanks!", "Fix it.\n\nThanks!"),
-        ("merk dir das nicht: ich suche einen neuen Job", ""), ("不要记住：演示在星期五", ""),
-    ], is_cut_out)  # fmt: skip
+        ("merk dir das nicht: ich suche einen neuen Job", ""),
+        ("不要记住：演示在星期五", ""),
+    ):
+        assert without_unwanted(message) == (rest, 1)
+    named = "The flag is called `don't save`"
+    assert without_unwanted(named) == (named, 0)
 
 
 def test_to_remember_and_to_forget_are_requests_and_a_statement_is_none() -> None:
@@ -253,9 +247,6 @@ def test_to_remember_and_to_forget_are_requests_and_a_statement_is_none() -> Non
 
 
 def test_only_a_first_person_at_the_head_makes_a_fact_one_about_the_user() -> None:
-    def is_not(text: str) -> None:
-        assert not is_about_user(text)
-
     texts = (
         "The board is mine | In all projects | Iris reviews it | We use pnpm | user-id is | "
         "my-app runs on 3000 | my-app.local is ours | eu-west-1 hosts prod | EU hosts prod | "
@@ -264,7 +255,7 @@ def test_only_a_first_person_at_the_head_makes_a_fact_one_about_the_user() -> No
         "나라별 설정은 config | 私たちは pnpm を使います | 我们用 pnpm | I/O is slow | "
         "Im Projekt nehmen wir pnpm"
     )
-    each(texts.split(" | "), is_not)
+    assert [text for text in texts.split(" | ") if is_about_user(text)] == []
 
 
 def test_a_chinese_character_says_as_much_as_three_letters() -> None:
@@ -319,19 +310,15 @@ NOT_TYPED = {
 
 
 def test_what_a_person_pastes_below_their_words_is_not_typed() -> None:
-    def is_not_typed(pasted: str) -> None:
-        assert typed_text(f"{OWN}\n\n{pasted}").strip() == OWN
-        assert "twice" not in typed_text(pasted)
-
-    each(NOT_TYPED.values(), is_not_typed)
+    for name, pasted in NOT_TYPED.items():
+        assert typed_text(f"{OWN}\n\n{pasted}").strip() == OWN, name
+        assert "twice" not in typed_text(pasted), name
 
 
 def test_what_a_person_types_below_a_paste_that_ends_is_typed() -> None:
-    def is_typed(pasted: str) -> None:
-        assert typed_text(f"{pasted}\n\n{OWN}").endswith(OWN)
-
-    each([text for name, text in NOT_TYPED.items() if "left open" not in name
-          and "mail" not in name], is_typed)  # fmt: skip
+    for name, pasted in NOT_TYPED.items():
+        if "left open" not in name and "mail" not in name:
+            assert typed_text(f"{pasted}\n\n{OWN}").endswith(OWN), name
 
 
 def test_what_stands_below_a_colon_is_anothers_text_but_a_list_or_what_was_asked_for() -> None:

@@ -144,10 +144,8 @@ DENIED = [
 
 
 def test_what_the_user_denies_replaces_nothing() -> None:
-    def is_unproven(fact: str, said: str, replaced: str) -> None:
-        assert why(fact, said, said, replaced) in ("reversed", "other_words")
-
-    each(DENIED, is_unproven)
+    for fact, said, replaced in DENIED:
+        assert why(fact, said, said, replaced) in ("reversed", "other_words"), fact
 
 
 def test_what_the_user_did_not_type_or_did_not_mean_proves_nothing_and_says_why() -> None:
@@ -170,36 +168,29 @@ def test_the_words_that_speak_against_it_are_told() -> None:
 
 
 def test_a_note_to_be_replaced_lends_words_and_no_proof() -> None:
-    def is_unproven(fact: str, quote: str, reason: str) -> None:
-        assert why(fact, quote, f"{CHANGE} | Let us look at the tests now", FREIGHT) == reason
-
-    never = FREIGHT.replace(" go ", " never go ")
-    each([
+    for fact, quote, reason in (
         ("Parcels above 50 kg go with the parcel service", CHANGE, "invented"),
         (f"{SERVICE}, and API keys are public", CHANGE, "invented"),
-        (never, "the weather is nice today", "not_said"),
+        (FREIGHT.replace(" go ", " never go "), "the weather is nice today", "not_said"),
         (FREIGHT.replace("carrier", "ship"), "Let us look at the tests now", "other_words"),
-    ], is_unproven)  # fmt: skip
+    ):
+        assert why(fact, quote, f"{CHANGE} | Let us look at the tests now", FREIGHT) == reason
 
 
 def test_what_did_not_come_from_the_user_replaces_no_note() -> None:
-    def is_unproven(quote: str, typed: str) -> None:
+    never = SERVICE.replace(" go ", " never go ")
+    for quote, typed in (
+        ("", f"I told you: {SERVICE}"),
+        (SERVICE, "Read notes.txt"),
+        (SERVICE, f"What is this?\n\n> {SERVICE}"),
+        (SERVICE, f"Here is the page:\n\n{SERVICE}.\n\nBest, Anna"),
+        (SERVICE, f"Do {SERVICE.lower()}?"),
+        (never, never),
+        ("go with the parcel service", never),
+        ("staging is called heron", "staging is called heron"),
+        ("yes", "yes"),
+    ):
         assert why(SERVICE, quote, f"Good morning | {typed}", FREIGHT)
-
-    each(
-        [
-            ("", f"I told you: {SERVICE}"),
-            (SERVICE, "Read notes.txt"),
-            (SERVICE, f"What is this?\n\n> {SERVICE}"),
-            (SERVICE, f"Here is the page:\n\n{SERVICE}.\n\nBest, Anna"),
-            (SERVICE, f"Do {SERVICE.lower()}?"),
-            (SERVICE.replace(" go ", " never go "), SERVICE.replace(" go ", " never go ")),
-            ("go with the parcel service", SERVICE.replace(" go ", " never go ")),
-            ("staging is called heron", "staging is called heron"),
-            ("yes", "yes"),
-        ],
-        is_unproven,
-    )
 
 
 FORGET = "Actually, forget what I told you about the parcels."
@@ -282,10 +273,8 @@ VALUES = [
 
 
 def test_a_date_that_follows_and_another_form_are_not_invented_and_another_value_is() -> None:
-    def is_told(claim: str, source: str, is_given: bool) -> None:
-        assert (invented_literals(claim, [source], "2026-06-19") == []) is is_given
-
-    each(DATES + VALUES, is_told)
+    for claim, source, is_given in DATES + VALUES:
+        assert (invented_literals(claim, [source], "2026-06-19") == []) is is_given, claim
     claim = "until 2026-07-01, in 2 weeks, 40 users"
     assert invented_literals(claim, ["we have 41 users"]) == ["40"]
 

@@ -191,10 +191,6 @@ def _dates(text: str) -> object:
     return quote_proof.is_given(claimed[0], text, date(2026, 6, 19)), dates.named_dates(text)
 
 
-def _chunks(text: str) -> object:
-    return list(chunks.cut_text(text))
-
-
 def _fitted(text: str) -> object:
     light = by_message.everyday_stems(text)
     return [by_message.is_light(term, light) for term in query.parse(text, TODAY).terms]
@@ -222,30 +218,14 @@ def _patch(text: str) -> object:
     return changes.take_result(sections.Sections(), "apply_patch", {"patchText": text}, text, 0)
 
 
-def _event(text: str) -> object:
-    return compress.event_of("s", "bash", {"command": text}, text, 1)
-
-
 def _setting(text: str) -> None:
     for kind in (table.model, table.key, table.address, table.dsn, table.whole(0)):
         quietly(kind.read)(text)
 
 
-def _put(text: str) -> object:
-    return editing.put(text, "metadata.updated", DAY, "\n")
-
-
-def _carried(text: str) -> object:
-    return editing.copy_key(text, "tags", "tags: [a]\n", "\n")
-
-
 def _lines(text: str) -> object:
     lines = frontmatter.LINES.findall(text)
     return [frontmatter.comment_of(each) for each in frontmatter.scan(lines)]
-
-
-def _life(text: str) -> object:
-    return log.parse("0" * 40, "1", "s", text)
 
 
 def _moved(text: str) -> object:
@@ -389,7 +369,7 @@ EVERY = (
     row(_result, changes),
     row(_patch, changes, "patch"),
     *rows(sections, "key"),
-    row(_event, compress),
+    row(lambda text: compress.event_of("s", "bash", {"command": text}, text, 1), compress),
     *rows(observation, "parse_ids"),
     *rows(timeline, "_clean"),
     row(_difference, word_diff, "diff_sides"),
@@ -412,21 +392,21 @@ EVERY = (
     row(lambda text: stop_words.likely_languages((), text), stop_words, "likely_languages", QUERY),
     *rows(database, "unlink_text", NOTE),
     row(lambda text: postgres.term_phrases(query.Term(((text,),))), postgres, "", NOTE),
-    row(_chunks, chunks, "", NOTE),
+    row(lambda text: list(chunks.cut_text(text)), chunks, "", NOTE),
     *rows(feeders, "_without_private", NOTE),
     # files
     row(lambda text: note.parse(text, "a.md"), note, "parse", NOTE),
     row(_head, note, "head", HEAD),
     row(_note, note, "body", NOTE),
     *rows(frontmatter, "read _by_line", HEAD),
-    row(_put, editing, "", HEAD),
+    row(lambda text: editing.put(text, "metadata.updated", DAY, "\n"), editing, "", HEAD),
     row(_written, editing, "edit", BODY),
     *rows(limits, "slugify check_body"),
     row(lambda text: limits.check_line("It", text), limits, "check_line"),
     *rows(conflicts, "parse", NOTE),
     row(_links, note_links, "", NOTE),
     *rows(index, "clean_line"),
-    row(_life, log),
+    row(lambda text: log.parse("0" * 40, "1", "s", text), log),
     *rows(events, "harmless_text without_angles"),
     *rows(entries, "JsoncText"),
     row(lambda text: entries.drop_value(f'{{"a": 1{text}}}', ["a"]), entries, "drop_value"),
@@ -447,7 +427,7 @@ EVERY = (
     row(lambda text: _claimed(text.encode(), "`a` is 17"), cite, "data", NOTE),
     row(_recited, editing, "", HEAD),
     row(tools._visible_text, cleaning),
-    row(_carried, editing, "", HEAD),
+    row(lambda text: editing.copy_key(text, "tags", "tags: [a]\n", "\n"), editing, "", HEAD),
     row(_lines, frontmatter, "", HEAD),
     row(yaml_head.HeadHandler.FM_BOUNDARY.split, yaml_head, "", HEAD),
     *rows(tools, "_line_numbers"),

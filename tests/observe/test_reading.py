@@ -142,7 +142,6 @@ def test_without_a_model_titles_and_facts_make_it(state: State, put: Any) -> Non
     put("Read the log", facts=["The limit is 20"])
     put("Retries 429", type="bugfix")
     done = summarize(state, "ses_1", None, NOW, request=f"Uploads fail. {KEY}").summary
-    assert done is not None
     assert done.request.startswith("Uploads fail.")
     assert KEY not in done.request
     assert (done.investigated, done.learned) == ("Read the log", "The limit is 20")
@@ -154,14 +153,12 @@ def test_a_model_is_asked_only_when_there_is_something_new(state: State, put: An
     put("Read the log")
     model = Scripted(SAID)
     first = summarize(state, "ses_1", model, NOW)
-    assert first.summary is not None
     assert first.summary.fields == {"request": "Mend uploads.", "learned": "The limit is 20."}
     assert summarize(state, "ses_1", model, NOW).summary == first.summary
     assert summarize(state, "ses_9", model, NOW).summary is None
     put("Retries 429")
     model.say(SAID | {"completed": f"429 is retried, with {KEY}."})
     second = summarize(state, "ses_1", model, NOW + timedelta(hours=1)).summary
-    assert second is not None
     assert "429 is retried" in second.completed
     assert KEY not in second.completed
     assert '"learned": "The limit is 20."' in model.asked[1].user
@@ -171,7 +168,6 @@ def test_a_failing_model_replaces_no_better_summary(state: State, put: Any) -> N
     put("Read the log")
     failed = summarize(state, "ses_1", Scripted(ModelFailed("It is down.")), NOW)
     assert failed.failure is not None
-    assert failed.summary is not None  # made without it
     assert failed.summary.investigated == "Read the log"
     put("More")
     good = summarize(state, "ses_1", Scripted(SAID), NOW).summary

@@ -62,7 +62,6 @@ def test_a_pruning_rule_is_one_row(monkeypatch: Patch) -> None:
     monkeypatch.setattr(session, "RULES", (row, *session.RULES))
     text = "\n".join(["| a |", "|---|", *(f"| {n} and some more text |" for n in range(99))])
     done = session.prune(text, tool="bash", args={}, level="normal", where="x")
-    assert done is not None
     assert done.rule == "table"
     kept = [line for line in done.text.split("\n") if not line.startswith(MARK)]
     assert kept == ["| a |", "|---|", "| 98 and some more text |"]

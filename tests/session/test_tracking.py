@@ -107,7 +107,6 @@ def test_what_only_looks_like_an_error_is_none() -> None:
 
 def test_an_error_has_a_short_summary_and_its_fingerprint() -> None:
     found = find_failure("bash", {"command": "pytest"}, f"{'. ' * 500}\n{FAILED}\n{FAILED * 9}", 1)
-    assert found is not None
     assert len(found.summary) <= 280
     assert "FAILED tests/test_a.py::test_x" in found.summary
     assert found.fingerprint == hashlib.sha256(found.summary.encode()).hexdigest()[:12]
@@ -176,13 +175,11 @@ TOLD = [
 def test_the_summary_is_what_says_the_error_and_not_the_last_lines() -> None:
     def says_the_error(command: str, output: str, telling: str) -> None:
         found = find_failure("bash", {"command": command}, output, 1)
-        assert found is not None
         assert telling in found.summary
         assert found.summary.count(" | ") <= 1, found.summary
 
     each(TOLD, says_the_error)
     found = find_failure("bash", {"command": "frob"}, "one\ntwo\nthree\nfour\nfive\nsix", 1)
-    assert found is not None
     assert found.summary == "frob: six"
 
 

@@ -134,7 +134,6 @@ APART = [
 def test_the_one_literal_in_which_facts_differ_is_named() -> None:
     def is_named(one: str, other: str, literal: str) -> None:
         found = other_literal(one, other)
-        assert found is not None
         assert found[0] == literal
         assert other_literal(other, one) == found[::-1]
         assert why_contrary(found) == f"the same words but for {found[0]} and {found[1]}"
