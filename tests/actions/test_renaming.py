@@ -14,7 +14,7 @@ from mdmemory import Memory
 from mdmemory.actions.glance import LinkMap
 from mdmemory.errors import BadNote, MdmemoryError, NotFound
 from mdmemory.store.conflicts import is_stale
-from mdmemory.store.store import Store
+from mdmemory.store.store import Store, StoredNote
 
 TEXT = "Uses pnpm, never npm."
 
@@ -217,9 +217,9 @@ def test_only_what_changed_is_read_again(
     read: list[str] = []
 
     class Counting(Store):
-        def note(self, file: str):  # type: ignore[no-untyped-def]
+        def read(self, file: str) -> StoredNote:
             read.append(file)
-            return super().note(file)
+            return super().read(file)
 
     first = LinkMap(Counting(tmp_path)).look()
     assert first.into("project-a.md") == ["project-b.md", "project-c.md"]
