@@ -204,16 +204,10 @@ JSON_OF_OTHERS = [
 
 
 def test_json_of_any_program_is_its_facts_and_what_ended_is_told(tmp_path: Path) -> None:
-    def check(value: object, expected: list[str]) -> None:
+    for value, expected in JSON_OF_OTHERS:
         text = value if isinstance(value, str) else json.dumps(value)
-        facts = [
-            f"{'~' * bool(each.metadata.get('expires', ''))}{each.text}"
-            for each in read(put(tmp_path, "x.json", text))
-            if not each.reason
-        ]
-        assert facts == expected, facts
-
-    rows.each(JSON_OF_OTHERS, check)
+        facts = [each for each in read(put(tmp_path, "x.json", text)) if not each.reason]
+        assert [f"{'~' * ('expires' in each.metadata)}{each.text}" for each in facts] == expected
 
 
 def test_days_are_read_from_dates_and_milliseconds() -> None:
@@ -455,10 +449,8 @@ BLOCKS = [
 
 
 def test_an_item_keeps_what_is_nested_in_it_and_steps_and_paragraphs_are_facts_too() -> None:
-    def are_facts(text: str, expected: list[str]) -> None:
+    for text, expected in BLOCKS:
         assert facts(text) == expected
-
-    rows.each(BLOCKS, are_facts)
 
 
 def test_a_short_line_above_a_list_is_its_heading_and_a_short_text_without_one_is_a_fact() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import each
 
 from mdmemory.errors import NotFound
 from mdmemory.session import storage
@@ -26,9 +25,8 @@ def cut(
 
 
 def part(output: str, *more: str, **named: str) -> Pruned:
-    done = cut(output, *more, **named)  # type: ignore[arg-type]
-    assert done is not None
-    return done
+    """As `cut`, where something is cut."""
+    return cut(output, *more, **named) or pytest.fail("nothing was cut")
 
 
 def numbered(count: int, word: str = "step of the work") -> str:
@@ -101,11 +99,9 @@ KINDS = [
 
 
 def test_listings_trees_and_logs_are_cut_in_their_own_way() -> None:
-    def is_cut_as(command: str, text: str, rule: str) -> None:
+    for command, text, rule in KINDS:
         done = part(text, command=command)
         assert (done.rule, done.kept) == (rule, 60)
-
-    each(KINDS, is_cut_as)
     # the upper floor is whole; the last two lines stay besides
     assert sum(line.startswith("├") for line in own(part(KINDS[2][1]).text)) == 50
     assert own(part(KINDS[3][1]).text)[10:] == KINDS[3][1].split("\n")[-50:]
@@ -120,10 +116,8 @@ TOOLS = [
 
 
 def test_each_tool_has_a_level_from_which_it_is_pruned() -> None:
-    def is_pruned(tool: str, level: str, expected: bool) -> None:
-        assert (cut(numbered(500), level, tool) is not None) == expected
-
-    each(TOOLS, is_pruned)
+    for tool, level, expected in TOOLS:
+        assert (cut(numbered(500), level, tool) is not None) == expected, (tool, level)
     assert cut(numbered(5_000), "hyper", synthetic=True) is None, "what the host wrote itself"
 
 

@@ -4,7 +4,6 @@ import hashlib
 
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import each
 
 from mdmemory.session import changes, sections, session
 from mdmemory.session.changes import take_result
@@ -82,11 +81,9 @@ REAL = [
 
 
 def test_each_command_has_its_category() -> None:
-    def is_of(command: str, category: str | None) -> None:
+    for command, category in REAL:
         found = find_failure("bash", {"command": command}, "it went wrong: error", 1)
-        assert (found.category if found else None) == category
-
-    each(REAL, is_of)
+        assert (found.category if found else None) == category, command
 
 
 NONE = [
@@ -99,10 +96,8 @@ NONE = [
 
 
 def test_what_only_looks_like_an_error_is_none() -> None:
-    def is_none(command: str, output: str, exit_code: int | None) -> None:
-        assert find_failure("bash", {"command": command}, output, exit_code) is None
-
-    each(NONE, is_none)
+    for command, output, exit_code in NONE:
+        assert find_failure("bash", {"command": command}, output, exit_code) is None, command
 
 
 def test_an_error_has_a_short_summary_and_its_fingerprint() -> None:
@@ -173,12 +168,10 @@ TOLD = [
 
 
 def test_the_summary_is_what_says_the_error_and_not_the_last_lines() -> None:
-    def says_the_error(command: str, output: str, telling: str) -> None:
+    for command, output, telling in TOLD:
         found = find_failure("bash", {"command": command}, output, 1)
         assert telling in found.summary
         assert found.summary.count(" | ") <= 1, found.summary
-
-    each(TOLD, says_the_error)
     found = find_failure("bash", {"command": "frob"}, "one\ntwo\nthree\nfour\nfive\nsix", 1)
     assert found.summary == "frob: six"
 

@@ -7,7 +7,6 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import each
 
 from mdmemory.search.answer import answer_query
 from mdmemory.search.chunks import Chunk
@@ -62,15 +61,11 @@ ALIKE = [
 
 
 def test_what_one_states_the_other_denies_is_named_either_way_and_nothing_else() -> None:
-    def is_reversed(claim: str, source: str) -> None:
+    for claim, source in OPPOSITE:
         assert reversed_words(claim, source)
         assert sorted(reversed_words(claim, source)) == sorted(reversed_words(source, claim))
-
-    def is_alike(claim: str, source: str) -> None:
+    for claim, source in ALIKE:
         assert reversed_words(claim, source) == reversed_words(source, claim) == []
-
-    each(OPPOSITE, is_reversed)
-    each(ALIKE, is_alike)
 
 
 def test_a_word_whose_clause_and_part_disagree_counts_as_both() -> None:
@@ -132,20 +127,16 @@ APART = [
 
 
 def test_the_one_literal_in_which_facts_differ_is_named() -> None:
-    def is_named(one: str, other: str, literal: str) -> None:
+    for one, other, literal in PAIRS:
         found = other_literal(one, other)
         assert found[0] == literal
         assert other_literal(other, one) == found[::-1]
         assert why_contrary(found) == f"the same words but for {found[0]} and {found[1]}"
 
-    each(PAIRS, is_named)
-
 
 def test_facts_that_differ_in_more_or_in_no_literal_are_left_alone() -> None:
-    def is_left(one: str, other: str) -> None:
+    for one, other in APART:
         assert other_literal(one, other) is other_literal(other, one) is None
-
-    each(APART, is_left)
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

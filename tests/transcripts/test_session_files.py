@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rows import each
 
 from mdmemory.config.person import Hosts
 from mdmemory.config.person import host_places as of_environment
@@ -166,14 +165,11 @@ def test_a_broken_line_hides_no_other(hosts: Hosts, write: Writer, tmp_path: Pat
 
 def test_what_a_crash_left_in_a_line_hides_no_whole_record() -> None:
     torn, one, two, nul = b'{"a": {"b": 1}, "c": "x', b'{"n": 1, "in": {}}', b'{"n": 2}', b"\0" * 9
-
-    def check(line: bytes, *numbers: int) -> None:
-        assert [row["n"] for row in SessionRows(line)] == [*numbers]
-
-    each([
+    for line, *numbers in (
         (torn + one, 1), (torn + torn + one, 1), (one + two, 1, 2), (one + b" " + two, 1, 2),
         (nul + one, 1), (one + nul + two, 1, 2), (one + torn, 1), (torn,),
-    ], check)  # fmt: skip
+    ):  # fmt: skip
+        assert [row["n"] for row in SessionRows(line)] == numbers
 
 
 def test_lines_that_are_cut_off_are_counted(hosts: Hosts, write: Writer, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import each
 
 from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError, NotFound
@@ -31,14 +30,13 @@ def export(*said: str, role: str = "user") -> bytes:
 
 
 def test_what_was_taken_back_is_no_turn_and_a_watermark_there_holds() -> None:
-    def check(revert: object, left: int) -> None:
+    two = {"messageID": "msg_0002"}
+    part, gone = {**two, "partID": "p"}, {"messageID": "gone"}
+    for revert, left in ((two, 1), (part, 2), (gone, 3), ("x", 3)):
         data = {**json.loads(export("1", "2", "3")), "info": {"id": "s", "revert": revert}}
         transcript = read_export(json.dumps(data).encode())
         assert texts(transcript.turns) == ["1", "2", "3"][:left]
         assert turns_read(transcript, "msg_0003") == left
-
-    two = {"messageID": "msg_0002"}
-    each([(two, 1), ({**two, "partID": "p"}, 2), ({"messageID": "gone"}, 3), ("x", 3)], check)
 
 
 def test_only_what_was_said_becomes_a_turn() -> None:

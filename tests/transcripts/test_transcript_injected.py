@@ -2,14 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from itertools import count
 from pathlib import Path
 
 import indexed
 import pytest
-from rows import each
 
 from mdmemory import assets
 from mdmemory.capture.notice import notice_wishes
@@ -21,6 +20,7 @@ from mdmemory.store import conflicts
 from mdmemory.store.store import StoredNote
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.transcripts.sources import read
+from mdmemory.transcripts.turns import Turn
 
 DATA = Path(__file__).parents[1] / "capture/data"
 SAID = (
@@ -188,33 +188,27 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Pat
     return forms[request.param]
 
 
+def wishes(turns: Iterable[Turn]) -> list[str]:
+    return [wish for turn in turns for wish in notice_wishes(turn.text).wishes]
+
+
 def test_nothing_of_injected_memory_is_left() -> None:
-    def check(what: str) -> None:
+    for what in INJECTED.keys() - {"protocol"}:
         link = "- [Tabs](feedback-tabs.md) — remember: use tabs\n"
         text = without_memory(f"{INJECTED[what]}\n{link}")
-        assert text.replace("```markdown\n```", "").strip(" >\n") == ""
-
-    each(sorted(set(INJECTED) - {"protocol"}), check)
+        assert text.replace("```markdown\n```", "").strip(" >\n") == "", what
 
 
 def test_injected_memory_asks_for_nothing(session: Callable[..., Path | bytes]) -> None:
-    def check(what: str) -> None:
-        text = INJECTED[what]
-        turns = read(session(text, text, text)).turns
-        assert [wish for turn in turns for wish in notice_wishes(turn.text).wishes] == []
-
-    each(INJECTED, check)
+    for what, text in INJECTED.items():
+        assert wishes(read(session(text, text, text)).turns) == [], what
 
 
 def test_what_was_asked_before_a_paste_is_kept(session: Callable[..., Path | bytes]) -> None:
-    def check(what: str) -> None:
-        asked = "remember: deploys go out on Tuesdays"
-        text = f"{asked}\n\nHere is what I see:\n\n{INJECTED[what]}"
-        turns = read(session(text, "Done.", "")).turns
-        wishes = [wish for turn in turns for wish in notice_wishes(turn.text).wishes]
-        assert wishes == ["deploys go out on Tuesdays"]
-
-    each(INJECTED, check)
+    for what, pasted in INJECTED.items():
+        asked = "deploys go out on Tuesdays"
+        text = f"remember: {asked}\n\nHere is what I see:\n\n{pasted}"
+        assert wishes(read(session(text, "Done.", "")).turns) == [asked], what
 
 
 def test_what_is_said_after_memory_in_code_or_a_quotation_is_kept() -> None:
