@@ -264,8 +264,8 @@ def test_a_signature_calls_nobody(
 def test_a_missing_object_is_not_fetched(repository: Path, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     git(repository, "config", "extensions.partialClone", "origin")
-    for name, value in (("url", str(tmp_path)), ("promisor", "true"),
-                        ("uploadpack", str(program(tmp_path / "evil", mark)))):  # fmt: skip
+    evil = str(program(tmp_path / "evil", mark))
+    for name, value in (("url", str(tmp_path)), ("promisor", "true"), ("uploadpack", evil)):
         git(repository, "config", f"remote.origin.{name}", value)
     blob = tip(repository, "HEAD:README")
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()

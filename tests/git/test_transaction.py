@@ -552,9 +552,10 @@ def stop(store: Path) -> Stop:
     def interrupt(at: str, locked: bool = False) -> None:
         name, plan = store / "user-name.md", store / "project-plan.md"
         changes = [
-            *(Change(path.name, digest(path.read_bytes()), new) for path, new in
-              ((name, FRESH), (plan, None))), Change("user-fresh.md", None, FRESH),
-        ]  # fmt: skip
+            Change(name.name, digest(name.read_bytes()), FRESH),
+            Change(plan.name, digest(plan.read_bytes()), None),
+            Change("user-fresh.md", None, FRESH),
+        ]
         transactions = of(store)
         checkpoint = transactions.checkpoint([name.name, plan.name], KEEP)
 
@@ -681,8 +682,8 @@ def test_what_a_person_commits_resets_switches_to_edits_or_stages_before_the_nex
         assert git(store, "show", ":./user-fresh.md").encode() == THEIRS
         assert git(store, "ls-files", "-v", "feedback-old.md")[0] == "h"
     else:
-        assert status == ("?? notes/memory/user-fresh.md\n" if act is reset and
-                          after["user-fresh.md"] else "")  # fmt: skip
+        fresh = "?? notes/memory/user-fresh.md\n" if act is reset and after["user-fresh.md"] else ""
+        assert status == fresh
 
 
 def test_recovering_keeps_git_out_of_the_index(stop: Stop, store: Path, monkeypatch: Patch) -> None:
