@@ -58,11 +58,11 @@ def note(name: str, body: str) -> StoredNote:
 
 def test_an_object_a_list_and_a_fenced_answer_are_read_alike() -> None:
     found = parse(answer(GOOD))
-    assert found.candidates == (Candidate(**{**GOOD, "replaces": ()}),)  # type: ignore[arg-type]
+    assert found.candidates == (Candidate(**{**GOOD, "replaces": ()}),)
     assert parse(json.dumps([GOOD])) == found
     assert parse(f"```json\n{answer(GOOD)}\n```\n") == found
     assert parse('{"candidates": []}') == Answered()
-    items: Any = CANDIDATES["properties"]["candidates"]["items"]  # type: ignore[index]
+    items: Any = CANDIDATES["properties"]["candidates"]["items"]
     assert set(items["properties"]) == set(GOOD), "the fields that models are asked for"
 
 

@@ -42,7 +42,6 @@ from mdmemory.search.near import unread_notes
 from mdmemory.store.store import Store
 
 Patch = pytest.MonkeyPatch
-
 DARK = "I prefer dark themes in all editors"
 KEY = "sk-proj-" + "Zx8Qw3Lr9Tb2Nv7Kc4Md6Hf1"  # looks like one, and is none
 

@@ -29,7 +29,6 @@ from mdmemory.store.state import State
 from mdmemory.transcripts.turns import Turn
 
 Patch = pytest.MonkeyPatch
-
 Git = Callable[..., str]
 TODAY = datetime.now(UTC).date().isoformat()  # commands have the real clock
 FACT = PendingFact(

@@ -16,7 +16,6 @@ from mdmemory import Memory
 from mdmemory.cli import main
 
 Capture = pytest.CaptureFixture[str]
-
 DATA = Path(__file__).parent / "data"
 CLAUDE = "0d1f6c1e-6a53-4a0e-9c0b-2f7a3f9f0001"
 Git = Callable[..., str]

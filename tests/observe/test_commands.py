@@ -21,7 +21,6 @@ from mdmemory.transcripts.turns import Transcript, Turn
 
 Patch = pytest.MonkeyPatch
 Capture = pytest.CaptureFixture[str]
-
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
 LONG = "The gateway answers 429 above twenty requests a second, says the log."
 DECIDED = "We always deploy on Tuesdays, the on-call team is complete then."
