@@ -252,6 +252,15 @@ def test_what_is_no_event_is_answered_by_nothing(started: list[str]) -> None:
         assert (ask(data), started) == (b"", []), data[:20]
 
 
+def test_an_event_is_read_whole_and_one_that_is_too_long_not_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for sent, read in (([b"\xef\xbb\xbf {", b"}\n"], b"{}"), ([b"x" * client.MOST, b"x"], b"")):
+        parts = iter([*sent, b""])
+        monkeypatch.setattr(client, "os", Mock(read=lambda *_, parts=parts: next(parts)))
+        assert client._read() == read
+
+
 def hook(*words: str, cwd: Path, **more: Any) -> tuple[int, bytes, bytes]:
     """How the command ends, and what it prints to both streams."""
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
@@ -265,8 +274,7 @@ SILENT = (0, b"", b"")
 
 
 def test_where_there_is_no_store_a_hook_says_nothing(tmp_path: Path) -> None:
-    long = b'{"hook_event_name": "Stop", "a": "%s"}' % (b"x" * client.MOST)
-    for said in (START, SAID, b'{"hook_event_name": "Stop"}', b"", b"nonsense", b"\xff\0", long):
+    for said in (START, SAID, b'{"hook_event_name": "Stop"}', b"", b"nonsense", b"\xff\0"):
         assert hook("codex", cwd=tmp_path, input=said) == SILENT
 
 
