@@ -261,6 +261,20 @@ def test_an_event_is_read_whole_and_one_that_is_too_long_not_at_all(
         assert client._read() == read
 
 
+@pytest.mark.parametrize(("entry", "is_marked"), [("cli", False), ("sdk-cli", True)])
+def test_an_event_of_a_client_that_a_program_started_says_so(
+    entry: str, is_marked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[asking.HookCall] = []
+    monkeypatch.setenv("CLAUDE_CODE_ENTRYPOINT", entry)
+    monkeypatch.setattr(client, "_read", lambda: START)
+    monkeypatch.setattr(client, "_thread", Mock())  # which would end this process
+    monkeypatch.setattr(client, "event_output", lambda event, _: asked.append(event) or b"")
+    client.answer_event("claude", "")
+    (event,) = asked
+    assert (b'"attended": false' in event.data) is is_marked
+
+
 def hook(*words: str, cwd: Path, **more: Any) -> tuple[int, bytes, bytes]:
     """How the command ends, and what it prints to both streams."""
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
