@@ -6,11 +6,11 @@ The plugin or the MCP server, never both; what npm would do; what doctor says of
 import json
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import replace
 
 from mdmemory.cli import main
 from mdmemory.errors import MdmemoryError

@@ -8,13 +8,12 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pace import HUNG
-from rows import each
+from rows import each, replace
 
 from mdmemory import debugging
 from mdmemory.cli import main
