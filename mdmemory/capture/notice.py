@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmemory.bounds import ends_of
-from mdmemory.text.words import CJK, is_cjk
+from mdmemory.text.words import CJK, compiled, is_cjk
 
 FLOOR = 8  # letters of a fact; a Chinese, Japanese or Korean character counts as three
 MOST = 8_000  # characters of a message in which requests are looked for
 _ITEMS = 20  # of one list
 _TABLE = Path(__file__).with_name("notice.toml")
-_END = re.compile(r"[.!?。！？]+[\"'”’)\]]*(?:\s+|\Z|(?<=[。！？]))")
+_END = r"[.!?。！？]+[\"'”’)\]]*(?:\s+|\Z|(?<=[。！？]))"
 _MARKS = " \t\n,;:.!?，。：；！？、–—-"
 _BEFORE = _MARKS.replace("-", "")  # a list's own mark stays
 # a mark that opens twice begins anew, lest a line of such marks is read once for each
 _CODE = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|„[^„“\n]*“")
-_BOUNDARY = re.compile(r"[.!?。！？;,:\n，；：、]")
-_JOINED = re.compile(r"\b(?:also|and|but|und|auch|et|y)[ \t]+(?:please[ \t]+)?\Z")
+_BOUNDARY = r"[.!?。！？;,:\n，；：、]"
+_JOINED = r"\b(?:also|and|but|und|auch|et|y)[ \t]+(?:please[ \t]+)?\Z"
 # What joins a fact to a request behind it in Japanese and Korean.
 _QUOTING = r"(?:ということを|ってことを|って|(?<!こ)と|(?<=다)(?:는[ ]?(?:걸|것을)|고)|이?라고)?"
 _EMPHASIS = " \t*_-•"  # may stand before a request
@@ -135,7 +135,9 @@ def without_unwanted(message: str) -> tuple[str, int]:
             lines.append(line)
             continue
         removed += 1
-        start = max((end.end() for end in _END.finditer(line, 0, match.start())), default=0)
+        start = max(
+            (end.end() for end in compiled(_END).finditer(line, 0, match.start())), default=0
+        )
         says_more = letter_weight(line[match.end() :]) >= FLOOR
         lines.append(line[:start] if says_more else "")
     return "\n".join(lines), removed
@@ -213,12 +215,12 @@ def _find_spans(masked: str) -> list[tuple[int, int]]:
 def _find_head(masked: str, at: int) -> int | None:
     """Where the sentence or clause begins of which a phrase is the head; None where it is not."""
     before = masked[max(0, at - _COURTESY) : at]
-    last = [*_BOUNDARY.finditer(before)]
+    last = [*compiled(_BOUNDARY).finditer(before)]
     if not last and at > _COURTESY:
         return None
     rest = before[last[-1].end() if last else 0 :]
     start = at - len(rest)
-    if joined := _JOINED.search(rest):
+    if joined := compiled(_JOINED).search(rest):
         start, rest = at - len(joined[0]), ""
     rest = rest.strip(_EMPHASIS)
     while rest and (step := _form("lead").match(rest)):
@@ -241,7 +243,7 @@ def _without_lead(text: str) -> str:
 
 
 def _can_be_kept(fact: str, whole: str, is_polite: bool = False) -> bool:
-    first = _END.search(whole)
+    first = compiled(_END).search(whole)
     ends_so = first[0][0] in "?？" if first else fact.endswith(("吗", "嗎"))
     is_asked = not is_polite and ends_so and "\n" not in fact
     return letter_weight(fact) >= FLOOR and not is_asked and not _says_phrase("moment", whole)
@@ -332,7 +334,7 @@ def _mask_text(text: str) -> str:
 LONG = 12  # lines that are not blank; of more only the first and the last paragraph is typed
 _READ = 16_000  # characters, half of them from either end
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
-_HEAD = re.compile(r"(?i)^(?:from|to|cc|date|sent|subject|von|an|betreff|de|à|objet|asunto):\s")
+_HEAD = r"(?i)^(?:from|to|cc|date|sent|subject|von|an|betreff|de|à|objet|asunto):\s"
 # A quotation, a log, a trace, a diff, a prompt of a shell, a tag, a chat's line with its time.
 _NOT_TYPED = re.compile(
     r"""(?x)
@@ -345,7 +347,7 @@ _NOT_TYPED = re.compile(
 )
 ITEM = re.compile(r"\s*(?:(?:[-*+•]|\d{1,2}[.)])\s+|・)(?=\S)")  # of a list
 _OPEN = re.compile(r"\s*<([A-Za-z][\w-]*)[^>]*>(?!.*</\1>)")
-_FORWARDED = re.compile(
+_FORWARDED = (
     r"(?i)^(?:-{2,}\s*(?:original|forwarded|weitergeleitet|mensaje|message)"
     r"|(?:on|am|le|el)\s.{4,80}(?:wrote|schrieb|a écrit|escribió)\s*:\s*$)"
 )
@@ -387,10 +389,13 @@ def _own_lines(text: str) -> Iterator[str]:
             yield ""
         elif is_fenced:
             continue
-        elif _FORWARDED.match(line.strip()):
+        elif compiled(_FORWARDED).match(line.strip()):
             return
         else:
-            was_head, is_head = is_head, bool(_HEAD.match(line)) and (is_head or len(line) < 200)
+            was_head, is_head = (
+                is_head,
+                bool(compiled(_HEAD).match(line)) and (is_head or len(line) < 200),
+            )
             if was_head and is_head:  # a mail: what it says is another's
                 return
             yield "" if is_head or _NOT_TYPED.match(line) else line

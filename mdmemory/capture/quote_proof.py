@@ -23,7 +23,7 @@ from mdmemory.text.conflict import SENTENCE_ENDS, count_negations, reversed_word
 from mdmemory.text.dates import Named, named_dates
 from mdmemory.text.quantities import number_digits
 from mdmemory.text.stop_words import table_lines
-from mdmemory.text.words import is_cjk, normal_text, word_key, word_keys, word_runs
+from mdmemory.text.words import compiled, is_cjk, normal_text, word_key, word_keys, word_runs
 from mdmemory.transcripts.turns import Turn
 
 SHORTEST = 8  # letters of a quote that proves anything by itself
@@ -34,10 +34,10 @@ _NEARLY = 92.0  # of 100: a quote with a typo mended
 _LAST = 2_000  # characters of an answer in which its last question stands
 _BRACKETS = "()[]{}<>\"'`.,;:!?"
 _AROUND = " \t\"'“”‘’«»„.,;:!?…"
-_QUESTION = re.compile(r"(?:[^.!?。！？\n]|\.(?=\w))*[?？]")
-_CLAUSE = re.compile(r"\s*[,;:–—，、；：]|\s+-\s")
+_QUESTION = r"(?:[^.!?。！？\n]|\.(?=\w))*[?？]"
+_CLAUSE = r"\s*[,;:–—，、；：]|\s+-\s"
 # Words that begin a question, and what ends one where no mark does.
-_ASKS = re.compile(
+_ASKS = (
     r"(?:is|are|was|were|am|do|does|did|can|could|should|shall|will|would|may|might|has|have|had"
     r"|what|which|who|whose|when|where|why|how|if|whether"
     r"|ist|sind|war|kann|können|soll|sollen|wird|hat|was|wer|wie|wo|wann|warum|welche\w*|ob"
@@ -203,7 +203,7 @@ def _question_before(turns: Sequence[Turn], at: int) -> str:
     """The one question at the end of the answer before a turn; "" where there is none, or two."""
     if not at or turns[at - 1].role != "assistant":
         return ""
-    questions = [each.strip() for each in _QUESTION.findall(turns[at - 1].text[-_LAST:])]
+    questions = [each.strip() for each in compiled(_QUESTION).findall(turns[at - 1].text[-_LAST:])]
     return questions[0] if len(questions) == 1 else ""
 
 
@@ -214,8 +214,8 @@ def _is_asked(quote: str, own: str) -> bool:
     if not sentence.endswith(("?", "？")):
         return False
     words, rest = fold_text(quote).strip(_AROUND), fold_text(sentence)
-    is_clause = words and _CLAUSE.match(rest.partition(words)[2]) is not None
-    if is_clause and not _ASKS.match(words) and not words.endswith(_ASKED):
+    is_clause = words and compiled(_CLAUSE).match(rest.partition(words)[2]) is not None
+    if is_clause and not compiled(_ASKS).match(words) and not words.endswith(_ASKED):
         return False
     return not is_request(sentence)
 
@@ -249,17 +249,17 @@ def _text_before(turns: Sequence[Turn], at: int, own: str, sentence: str) -> str
     return earlier or "\n".join(texts)
 
 
-_DATE = re.compile(r"\d{4}(?:-\d\d){1,2}")
-_REASON = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*")
-_SEPARATORS = re.compile(r"(?<=\d)[,.'’  ](?=\d{3}(?!\d))")
-_FIGURE = re.compile(r"\d+(?:[.,]\d+)?")
-_THOUSANDS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?)\s?k\b")
-_AFTERNOON = re.compile(r"(?<![\w.:])(\d{1,2})(?::(\d\d))?\s?p\.?\s?m\b")
-_HOURS = re.compile(r"0?(\d{1,2}):(\d\d)")
+_DATE = r"\d{4}(?:-\d\d){1,2}"
+_REASON = r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*"
+_SEPARATORS = r"(?<=\d)[,.'’  ](?=\d{3}(?!\d))"
+_FIGURE = r"\d+(?:[.,]\d+)?"
+_THOUSANDS = r"(?<![\w.])(\d{1,4}(?:\.\d)?)\s?k\b"
+_AFTERNOON = r"(?<![\w.:])(\d{1,2})(?::(\d\d))?\s?p\.?\s?m\b"
+_HOURS = r"0?(\d{1,2}):(\d\d)"
 _SIGNS = {"%": r"%|per ?cent|prozent|pour cent|por ciento|por cento|per cento|百分", "€": "€|euro",
           "$": r"\$|dollar|usd", "£": "£|pound|gbp"}  # fmt: skip
 # Words by which a German text is known: there every noun has a capital.
-_GERMAN = re.compile(r"(?i)\b(?:der|die|das|und|nicht|ist|wir|ich|eine?|für|mit|auf|wird)\b")
+_GERMAN = r"(?i)\b(?:der|die|das|und|nicht|ist|wir|ich|eine?|für|mit|auf|wird)\b"
 STEM = 4  # letters of a word that may have an ending
 _TELLING = 2_000  # characters of what was said that tell its language
 YEARS = (1970, 2999)  # in which a session may lie
@@ -280,8 +280,8 @@ def invented_literals(claim: str, sources: Iterable[str], day: str = "") -> list
     single digit, nor a link; and case says nothing in what people type.
     """
     unproven = _Said(sources, day)
-    rest, wrong = unproven.without_dates(_REASON.sub("", claim))
-    german = len(_GERMAN.findall(f"{claim}\n{unproven.whole[:_TELLING]}")) > 1
+    rest, wrong = unproven.without_dates(compiled(_REASON).sub("", claim))
+    german = len(compiled(_GERMAN).findall(f"{claim}\n{unproven.whole[:_TELLING]}")) > 1
     _, source_words = literals.audit_literals(unproven.texts, rest)
     return wrong + [
         literal
@@ -313,7 +313,7 @@ class _Said:
         parts, wrong, at = [], [], 0
         for each in named_dates(claim):
             written = claim[each.start : each.end]
-            in_full = _DATE.fullmatch(written) is not None
+            in_full = compiled(_DATE).fullmatch(written) is not None
             was_given = self.today is not None and is_given(each, self.whole, self.today)
             if in_full and self.today and not was_given:
                 wrong.append(written)
@@ -358,8 +358,8 @@ class _Said:
         for sign, form in _SIGNS.items():
             if sign in figure and not re.search(form, self.whole):
                 return False
-        forms = {bare := _SEPARATORS.sub("", figure.strip("%€$£ +"))}
-        if hours := _HOURS.fullmatch(bare):
+        forms = {bare := compiled(_SEPARATORS).sub("", figure.strip("%€$£ +"))}
+        if hours := compiled(_HOURS).fullmatch(bare):
             forms = {f"{int(hours[1])}:{hours[2]}", *([hours[1]] if hours[2] == "00" else [])}
         return not forms.isdisjoint(self._number_values)
 
@@ -373,14 +373,14 @@ class _Said:
 
     @cached_property
     def _number_values(self) -> set[str]:
-        plain = _SEPARATORS.sub("", self.whole)
+        plain = compiled(_SEPARATORS).sub("", self.whole)
         numbers = {number_digits(word) for word in self._whole_words if word.isalpha()}
-        numbers |= {*_FIGURE.findall(plain)}
-        numbers |= {f"{float(each) * 1000:.0f}" for each in _THOUSANDS.findall(plain)}
-        for hour, minute in _AFTERNOON.findall(plain):
+        numbers |= {*compiled(_FIGURE).findall(plain)}
+        numbers |= {f"{float(each) * 1000:.0f}" for each in compiled(_THOUSANDS).findall(plain)}
+        for hour, minute in compiled(_AFTERNOON).findall(plain):
             at = int(hour) % 12 + 12
             numbers |= {f"{at}", f"{at}:{minute or '00'}"}
-        numbers |= {f"{int(hour)}:{minute}" for hour, minute in _HOURS.findall(plain)}
+        numbers |= {f"{int(hour)}:{minute}" for hour, minute in compiled(_HOURS).findall(plain)}
         return numbers - {""}
 
 

@@ -7,11 +7,13 @@ stays the string that was written, and a head that YAML refuses is read line by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from mdmemory.note.limits import ALIASES, CITES, LINE_KEYS, TOP_KEYS
 
+_compiled: Callable[[str], re.Pattern[str]] = cache(re.compile)  # at the first use
 # What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
 NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
 # A character that can open a plain scalar without a meaning of its own in YAML. Named by what it
@@ -20,12 +22,10 @@ _FIRST = rf"""[^{NOT_PRINTABLE}\xa0 !"#%&')*,\-:;<=>?@\[\\\]^`{{|}}]"""
 _PLAIN_RUN = rf"[^{NOT_PRINTABLE}:#]*+"
 # `)*` and not `)*+`: Python before 3.11.4 fails on a possessive group that matches nothing
 PLAIN = rf"{_FIRST}{_PLAIN_RUN}(?:(?::(?![ \n]|\Z)|(?<! )#){_PLAIN_RUN})*(?<! )"
-_PLAIN_SCALAR = re.compile(PLAIN)
-_MUST_ESCAPE = re.compile(rf'[{NOT_PRINTABLE}"\\]')
+_PLAIN_SCALAR = PLAIN
+_MUST_ESCAPE = rf'[{NOT_PRINTABLE}"\\]'
 # What YAML 1.1 readers take for a boolean, a null, a number or a date.
-_NOT_TEXT = re.compile(
-    r"(?i)~|y|n|yes|no|on|off|true|false|null|0x[\da-f_]+|[+-]?[.\d][\d_.:eotz +-]*"
-)
+_NOT_TEXT = r"(?i)~|y|n|yes|no|on|off|true|false|null|0x[\da-f_]+|[+-]?[.\d][\d_.:eotz +-]*"
 LINES = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")
 _FIELD = re.compile(
     r"""(?P<indent>[ \t]*)(?P<key>"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*"""
@@ -127,10 +127,10 @@ def comment_of(field: Field) -> str:
 
 def to_yaml(key: str, value: str, *, quoted: bool = False) -> str:
     """A value as YAML that reads back the same: plain if that is safe, else double-quoted."""
-    is_plain = not quoted and _PLAIN_SCALAR.fullmatch(value)
-    if is_plain and not (key in TOP_KEYS and _NOT_TEXT.fullmatch(value)):
+    is_plain = not quoted and _compiled(_PLAIN_SCALAR).fullmatch(value)
+    if is_plain and not (key in TOP_KEYS and _compiled(_NOT_TEXT).fullmatch(value)):
         return value
-    return f'"{_MUST_ESCAPE.sub(_escape, value)}"'
+    return f'"{_compiled(_MUST_ESCAPE).sub(_escape, value)}"'
 
 
 _PLAIN_ITEM = r"[0-9A-Za-z_][0-9A-Za-z_./+-]*+"
@@ -152,7 +152,7 @@ def to_flow(value: Any) -> str:
         return f"{{{', '.join(f'{to_flow(key)}: {to_flow(each)}' for key, each in value.items())}}}"
     if not isinstance(value, str):
         return f"[{join_items(value)}]"
-    is_plain = re.fullmatch(_PLAIN_ITEM, value) and not _NOT_TEXT.fullmatch(value)
+    is_plain = re.fullmatch(_PLAIN_ITEM, value) and not _compiled(_NOT_TEXT).fullmatch(value)
     return value if is_plain else to_yaml("", value, quoted=True)
 
 
@@ -169,8 +169,8 @@ _KEY = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 
 _LISTED = rf"(?:{_PLAIN_ITEM}|{_QUOTED})"
 _LIST = rf"\[({_LISTED}(?:, {_LISTED})*+)\]"
-_PAIR = re.compile(rf"^(  )?({_KEY}):(?: ({PLAIN})| ({_QUOTED})| {_LIST})?\n", re.MULTILINE)
-_ITEMS = re.compile(_LISTED)
+_PAIR = rf"(?m)^(  )?({_KEY}):(?: ({PLAIN})| ({_QUOTED})| {_LIST})?\n"
+_ITEMS = _LISTED
 _ESCAPED = re.compile(r"\\([\"\\])")
 
 
@@ -212,7 +212,7 @@ def parse_flat(head: str) -> dict[str, object] | None:
     """
     if "\r" in head:
         head = head.replace("\r\n", "\n")
-    pairs = _PAIR.findall(head)
+    pairs = _compiled(_PAIR).findall(head)
     if len(pairs) != head.count("\n") or not pairs or head[-1] != "\n":
         return None
     top: dict[str, object] = {}
@@ -226,7 +226,7 @@ def parse_flat(head: str) -> dict[str, object] | None:
             if not indent:
                 block = None
         elif listed and key == (CITES if indent else ALIASES):
-            items = _ITEMS.findall(listed)
+            items = _compiled(_ITEMS).findall(listed)
             into[key] = [_unquote(item) if item[0] == '"' else item for item in items]
             if not indent:
                 block = None

@@ -11,12 +11,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from mdmemory.text.words import CJK, normal_text, word_key, word_keys
+from mdmemory.text.words import CJK, compiled, normal_text, word_key, word_keys
 
-_LETTER = rf"[^\W_{CJK}]"
+_LETTER = rf"(?-i:[^\W_{CJK}])"
 # The words that deny, a row for each language: English, German, French, Spanish, Portuguese,
 # Italian. What a language writes without blanks stands below.
-_NEGATING = re.compile(
+_NEGATING = (
     rf"(?i)(?<!{_LETTER})(?:"
     r"not|never|no|nope|nein|none|nothing|neither|nor|cannot|dont|doesnt|without|avoid\w*|stop(?:s|ped)?"
     rf"|instead of|rather than|forbid\w*|prohibit\w*|{_LETTER}+n['’]t"
@@ -32,9 +32,10 @@ _NEGATING = re.compile(
 )
 SENTENCE_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 # No mark within a value: 10:30, 1,000, an address.
-_CLAUSE = re.compile(r"[。、，；：！？()|\n—]|[,;](?!\d)|[:!?](?![0-9A-Za-z/\\])|\.(?=\s|\Z)")
-_JOINS = re.compile(
-    rf"(?i)(?<!{_LETTER})(?:and|but|or|und|aber|oder|sondern|et|mais|ou|y|pero|o|e|ma|mas)(?!{_LETTER})"
+_CLAUSE = r"[。、，；：！？()|\n—]|[,;](?!\d)|[:!?](?![0-9A-Za-z/\\])|\.(?=\s|\Z)"
+_JOINS = (
+    rf"(?i)(?<!{_LETTER})"
+    rf"(?:and|but|or|und|aber|oder|sondern|et|mais|ou|y|pero|o|e|ma|mas)(?!{_LETTER})"
 )
 
 
@@ -42,7 +43,7 @@ def count_negations(text: str) -> int:
     """How many words of a text deny something; "no" is no such word in Portuguese."""
     from mdmemory.text.normal_form import is_portuguese  # only where something may deny
 
-    denials = [each[0].casefold() for each in _NEGATING.finditer(normal_text(text))]
+    denials = [each[0].casefold() for each in compiled(_NEGATING).finditer(normal_text(text))]
     if "no" in denials and is_portuguese(text):
         return len(denials) - denials.count("no")
     return len(denials)
@@ -53,13 +54,13 @@ def find_polarities(text: str, old: Collection[str] = ()) -> dict[str, frozenset
     (True), or one that does not (False). Where a clause has one of the `old` words, that may be
     what it denies, and so it may state the others."""
     words_found: dict[str, set[bool]] = defaultdict(set)
-    for clause in _CLAUSE.split(normal_text(text)):
-        denies = _NEGATING.search(clause) is not None
+    for clause in compiled(_CLAUSE).split(normal_text(text)):
+        denies = compiled(_NEGATING).search(clause) is not None
         if denies and not {*word_keys(clause)}.isdisjoint(old):
             for word in word_keys(clause):
                 words_found[word].add(False)
         for part in clause_parts(clause):
-            is_denied = _NEGATING.search(part) is not None
+            is_denied = compiled(_NEGATING).search(part) is not None
             for word in word_keys(part):
                 words_found[word] |= {denies, is_denied}
     return {word: frozenset(both) for word, both in words_found.items()}
@@ -67,8 +68,8 @@ def find_polarities(text: str, old: Collection[str] = ()) -> dict[str, frozenset
 
 def clause_parts(text: str) -> Iterator[str]:
     """The clauses of a text, also cut at the words that join."""
-    for clause in _CLAUSE.split(normal_text(text)):
-        yield from (part for part in _JOINS.split(clause) if part.strip())
+    for clause in compiled(_CLAUSE).split(normal_text(text)):
+        yield from (part for part in compiled(_JOINS).split(clause) if part.strip())
 
 
 def reversed_words(claim: str, source: str, replaced: str = "") -> list[str]:
@@ -78,7 +79,7 @@ def reversed_words(claim: str, source: str, replaced: str = "") -> list[str]:
     not 5433". What both say alike counts only where the claim says nothing new that the source has.
     """
     claimed, before = find_polarities(claim), find_polarities(replaced)
-    old = {*word_keys(_NEGATING.sub(" ", normal_text(replaced)))} - claimed.keys()
+    old = {*word_keys(compiled(_NEGATING).sub(" ", normal_text(replaced)))} - claimed.keys()
     said = find_polarities(source, old)
     odd = [word for word in claimed if word in said and claimed[word].isdisjoint(said[word])]
     if {*claimed} & {*said} <= {*before, *odd}:
@@ -87,7 +88,7 @@ def reversed_words(claim: str, source: str, replaced: str = "") -> list[str]:
 
 
 _LONGEST = 600  # characters of a fact
-_TOKEN = re.compile(rf"[{CJK}]|[^\s{CJK}]*[^\W{CJK}][^\s{CJK}]*")
+_TOKEN = rf"[{CJK}]|[^\s{CJK}]*[^\W{CJK}][^\s{CJK}]*"
 _AROUND = "\"'“”‘’«»„.,;:!?()[]…`*"
 LEAST = 3  # words that both share
 FEW = 10  # others with the same words that a fact is set against
@@ -138,7 +139,7 @@ def why_contrary(pair: tuple[str, str]) -> str:
 
 
 def _literal_tokens(text: str) -> list[str]:
-    tokens_found = (token.strip(_AROUND) for token in _TOKEN.findall(text[:_LONGEST]))
+    tokens_found = (token.strip(_AROUND) for token in compiled(_TOKEN).findall(text[:_LONGEST]))
     return [token for token in tokens_found if token]
 
 

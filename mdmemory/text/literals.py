@@ -18,6 +18,7 @@ from mdmemory.text.words import (
     CJK,
     ENGLISH,
     all_spellings,
+    compiled,
     is_cjk,
     normal_text,
     word_key,
@@ -28,64 +29,59 @@ _STEM = 4  # letters of a noun that its ending must leave
 LISTED = 20  # lost or invented literals that an audit lists
 
 _END = ".,;:!?…"  # punctuation that follows a literal, not part of it
-_L = rf"[^\W{CJK}]"  # a letter, digit or underscore of a script that puts spaces between words
+# a letter, digit or underscore of a script that puts spaces between words
+_L = rf"[^\W{CJK}]"
 # Lengths are bounded where a text of one letter would make a search quadratic.
-_URL = re.compile(
-    r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}+://[^\s<>\"'`)\]，。；：！？、）」』】》]+"
-)
-_MAIL = re.compile(
-    r"(?<![A-Za-z0-9_])[A-Za-z0-9_.+-]{1,64}+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[\w.~/-]+)?",
-    re.ASCII,
+_URL = r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}+://[^\s<>\"'`)\]，。；：！？、）」』】》]+"
+_MAIL = (
+    r"(?a)(?<![A-Za-z0-9_])[A-Za-z0-9_.+-]{1,64}+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[\w.~/-]+)?"
 )
 # Rooted, or ending in a file name with an extension: "and/or" is prose.
-_PATH = re.compile(
-    r"(?<![\w/:.~@+-])(?:(?:~|\.{1,2})?/[\w@+~-][\w.@+~-]*(?:/[\w.@+~-]+)*/?"
+_PATH = (
+    r"(?a)(?<![\w/:.~@+-])(?:(?:~|\.{1,2})?/[\w@+~-][\w.@+~-]*(?:/[\w.@+~-]+)*/?"
     r"|[\w.@+-]+(?:/[\w.@+-]+)*/[\w@+-]+\.[A-Za-z]\w*"
     r"|[\w.@+-]+(?:/[\w.@+-]+){2,}/?"
     r"|[\w.@+-]+(?:/[\w.@+-]+)*/(?![\w/])"
-    r"|[A-Za-z]:\\[^\s\"'<>|`，。]+)",
-    re.ASCII,
+    r"|[A-Za-z]:\\[^\s\"'<>|`，。]+)"
 )
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_DAY = re.compile(r"\d\d-\d\d")  # of no year
-_SIGNED = re.compile(r"(?:[$€£¥]|(?<![\w)])[-−+])?(?<!\d)\d+(?:[.,:/-]\d+)*(?!\d)[%‰€£¥°]?")
+_NUMBER = r"\d+(?:[.,:/-]\d+)*"
+_DAY = r"\d\d-\d\d"  # of no year
+_SIGNED = r"(?:[$€£¥]|(?<![\w)])[-−+])?(?<!\d)\d+(?:[.,:/-]\d+)*(?!\d)[%‰€£¥°]?"
 # 10ms, gpt-5-mini, Apache-2.0, snake_case, camelCase: told from words by `_is_identifier`.
-_IDENTIFIER = re.compile(
-    r"(?<![A-Za-z0-9_])(?=[a-z-]{0,80}+[A-Z0-9_])[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)*"
-    r"(?:(?<=-\d)(?:\.\d+)+)?",
-    re.ASCII,
+_IDENTIFIER = (
+    r"(?a)(?<![A-Za-z0-9_])(?=[a-z-]{0,80}+[A-Z0-9_])[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)*"
+    r"(?:(?<=-\d)(?:\.\d+)+)?"
 )
-_OTHER = re.compile(
-    r"(?<![\w/:.~@-])[A-Za-z0-9_-]+(?:\.[A-Za-z_][\w-]*)+(?![\w@])"  # dotted names, files
+_OTHER = (
+    r"(?a)(?<![\w/:.~@-])[A-Za-z0-9_-]+(?:\.[A-Za-z_][\w-]*)+(?![\w@])"  # dotted names, files
     r"|(?<![\w.@/-])\.[A-Za-z][\w-]+(?:\.[A-Za-z]\w*)*"  # .env
     r"|(?<![\w-])--[A-Za-z][\w-]*(?:=[^\s,;`'\"，。]+)?"  # --flag=value
     r"|(?<![\w.@/])@[A-Za-z][\w-]*(?:/[\w.-]*\w)?"  # @handle, @scope/package
-    r"|(?<!\w)[A-Za-z]\w*(?:\+\+|#)(?!\w)",  # C++, C#
-    re.ASCII,
+    r"|(?<!\w)[A-Za-z]\w*(?:\+\+|#)(?!\w)"  # C++, C#
 )
-_OTHER_SIGN = re.compile(r"\.[A-Za-z_]|--|@|\+\+|#")
-_ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")  # e.g, i.e: not a dotted name
-_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-_FENCE = re.compile(r"[ \t]*(`{3,}+|~{3,}+)")
-_QUOTED = re.compile(
+_OTHER_SIGN = r"\.[A-Za-z_]|--|@|\+\+|#"
+_ABBREVIATION = r"(?:[A-Za-z]\.)+[A-Za-z]"  # e.g, i.e: not a dotted name
+_CODE = r"(?<!`)`([^`\n]+)`(?!`)"
+_FENCE = r"[ \t]*(`{3,}+|~{3,}+)"
+_QUOTED = (
     rf"(?<!{_L})\"(?=\S)([^\"\n]{{1,300}})(?<=\S)\"(?!{_L})"
     rf"|(?<!{_L})'(?=\S)([^'\n]{{2,300}})(?<=\S)'(?!{_L})"
     r"|[“„«]\s?([^“”„«»\n]{1,300}?)\s?[”“»]"
     rf"|‘(?=\S)([^‘’\n]{{2,300}})’(?!{_L})"
     r"|「([^「」\n]{1,300})」|『([^『』\n]{1,300})』|《([^《》\n]{1,300})》"
 )
-_SPAN_SIGN = re.compile("[`~\"'“„«‘「『《]")
-_ORDINAL = re.compile(r"(?m)^[ \t]*[0-9]{1,2}[.)](?=[ \t])")  # the number of a list item: form
-_WHY = re.compile(r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(\S.*)$")
-_LINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
+_SPAN_SIGN = "[`~\"'“„«‘「『《]"
+_ORDINAL = r"(?m)^[ \t]*[0-9]{1,2}[.)](?=[ \t])"  # the number of a list item: form
+_WHY = r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(\S.*)$"
+_LINK = r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]"
 REASON = 0.5  # of the telling words of a `Why:` line, of which more have to stay
-_PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
+_PARAGRAPHS = r"\n[ \t]*\n\s*"
 _WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 
 
 def linked_names(text: str) -> set[str]:
     """The names that a text links to as [[name]], folded as `fold_link` does."""
-    return {fold_link(name) for name in _LINK.findall(text)}
+    return {fold_link(name) for name in compiled(_LINK).findall(text)}
 
 
 def fold_link(name: str) -> str:
@@ -151,7 +147,9 @@ class _Reading:
         not be one there, only made of their words.
         """
         # without the numbers of list items
-        plain = {each for text in self.texts for each in _word_literals(_ORDINAL.sub("", text))}
+        plain = {
+            each for text in self.texts for each in _word_literals(compiled(_ORDINAL).sub("", text))
+        }
         yield from (token for token in plain - other.tokens if not other.holds(token))
         yield from (f"[[{name}]]" for name in self.links - other.links)
         for span in {span for text in self.texts for span in _span_literals(text)}:
@@ -161,7 +159,7 @@ class _Reading:
                 stands_alone(form, other.whole) for form in forms
             ):
                 yield span
-        for reason in (reason for text in self.texts for reason in _WHY.findall(text)):
+        for reason in (reason for text in self.texts for reason in compiled(_WHY).findall(text)):
             if not other.gives(reason, strange):
                 yield f"Why: {reason.strip()}"
         german = any(map(is_german, other.texts)) if strange else None
@@ -173,9 +171,9 @@ class _Reading:
     def holds(self, token: str) -> bool:
         """Whether a token stands here that a neighbour makes read otherwise ("`" left open), or
         another spelling of it does."""
-        if _NUMBER.fullmatch(token):
+        if compiled(_NUMBER).fullmatch(token):
             # 29 March is said where 29 March 2026 is
-            if _DAY.fullmatch(token):
+            if compiled(_DAY).fullmatch(token):
                 return any(each.endswith(f"-{token}") for each in self.tokens)
             # and 2.6 where 2.6.1 is
             return "." in token and any(each.startswith(f"{token}.") for each in self.tokens)
@@ -196,7 +194,7 @@ class _Reading:
         if strange and words <= self.vocabulary:
             return True
         wanted = {*word_keys(reason)}
-        has_one = any(map(_WHY.search, self.texts))
+        has_one = any(map(compiled(_WHY).search, self.texts))
         return has_one and len(wanted & {*word_keys(self.whole)}) > REASON * len(wanted)
 
 
@@ -235,22 +233,22 @@ def _compose_text(text: str) -> str:
 
 def _flatten_text(text: str) -> str:
     """Each paragraph on one line: where a line breaks is form."""
-    return "\n".join(" ".join(part.split()) for part in _PARAGRAPHS.split(text))
+    return "\n".join(" ".join(part.split()) for part in compiled(_PARAGRAPHS).split(text))
 
 
 def _word_literals(text: str) -> Iterator[str]:
     """The literals that hold no white space: they are cut the same way wherever they stand."""
-    for token in _SIGNED.findall(text):
+    for token in compiled(_SIGNED).findall(text):
         number = token.strip("-−+$€£¥%‰°")
         yield from (number,) if number == token else (number, token)
     # Looking for the sign first is many times as fast as searching for the form.
     for sign, form in (("://", _URL), ("@", _MAIL), ("/", _PATH), ("\\", _PATH)):
         if sign in text:
-            yield from (token.rstrip(_END) for token in form.findall(text))
-    if _OTHER_SIGN.search(text):
-        others = (token.rstrip(_END) for token in _OTHER.findall(text))
-        yield from (token for token in others if not _ABBREVIATION.fullmatch(token))
-    yield from filter(_is_identifier, _IDENTIFIER.findall(text))
+            yield from (token.rstrip(_END) for token in compiled(form).findall(text))
+    if compiled(_OTHER_SIGN).search(text):
+        others = (token.rstrip(_END) for token in compiled(_OTHER).findall(text))
+        yield from (token for token in others if not compiled(_ABBREVIATION).fullmatch(token))
+    yield from filter(_is_identifier, compiled(_IDENTIFIER).findall(text))
 
 
 def _is_identifier(token: str) -> bool:
@@ -264,15 +262,15 @@ def _is_identifier(token: str) -> bool:
 
 def _span_literals(text: str) -> Iterator[str]:
     """The literals that may hold white space: code spans, lines of code blocks, quoted strings."""
-    if not _SPAN_SIGN.search(text):
+    if not compiled(_SPAN_SIGN).search(text):
         return
     flat = _flatten_text(text)
-    yield from filter(None, (" ".join(span.split()) for span in _CODE.findall(flat)))
-    for groups in _QUOTED.findall(flat):
+    yield from filter(None, (" ".join(span.split()) for span in compiled(_CODE).findall(flat)))
+    for groups in compiled(_QUOTED).findall(flat):
         yield from filter(None, (span.strip().rstrip(_END) for span in groups))
     fence, held = "", list[str]()  # a code block that is left open holds none
     for line in text.split("\n") if "```" in text or "~~~" in text else ():
-        mark = _FENCE.match(line)
+        mark = compiled(_FENCE).match(line)
         if fence and mark and mark[1].startswith(fence):
             yield from filter(None, (" ".join(each.split()) for each in held))
             fence = ""
@@ -306,12 +304,10 @@ def _fold_text(text: str) -> str:
 
 # --- words as they are written, and proper nouns
 
-_PIECE = re.compile(
-    rf"[{CJK}]+|{_L}(?:{_L}|[+#]|[.@/:'’-](?={_L}))*|[.,;:!?，。；：！？、]|\n\s*\n|\n"
-)
-_MARKS = re.compile(r"(?<!\w)[*_#]+|[*_]+(?!\w)|[`>\[\]()\"“”]+")
+_PIECE = rf"[{CJK}]+|{_L}(?:{_L}|[+#]|[.@/:'’-](?={_L}))*|[.,;:!?，。；：！？、]|\n\s*\n|\n"
+_MARKS = r"(?<!\w)[*_#]+|[*_]+(?!\w)|[`>\[\]()\"“”]+"
 # A line that begins anew, whatever the one before it ends with: a bullet, a heading, a reason.
-_NEW_LINE = re.compile(r"\n(?=[ \t]*(?:[-*+•>#|]|\d{1,2}[.)][ \t]|[Ww]hy\b))")
+_NEW_LINE = r"\n(?=[ \t]*(?:[-*+•>#|]|\d{1,2}[.)][ \t]|[Ww]hy\b))"
 _GERMAN = 0.15  # share of capitals inside sentences beyond which a capital says nothing
 # Small words by which a German text is known, and how many of all words they are at least.
 _OF_GERMAN = frozenset(
@@ -321,9 +317,9 @@ _OF_GERMAN = frozenset(
 _OFTEN = 5
 _ENOUGH = 20  # words inside sentences that such a share takes
 # A line break of hard-wrapped prose is inside a sentence.
-_WRAP = re.compile(r"(?<=[^\n]{40}[\w,])\n(?=[^\W\d_])")
-_INSIDE = re.compile(rf"(?<=[\w,;:)] )(?![{CJK}])[^\W\d_][\w'’.-]*")
-_SHAPED = re.compile(rf"(?<![\w'’])[^\W\d_{CJK}]{{2,}}+(?![\d_])")
+_WRAP = r"(?<=[^\n]{40}[\w,])\n(?=[^\W\d_])"
+_INSIDE = rf"(?<=[\w,;:)] )(?![{CJK}])[^\W\d_][\w'’.-]*"
+_SHAPED = rf"(?<![\w'’])[^\W\d_{CJK}]{{2,}}+(?![\d_])"
 _NOT_NAMES = frozenset(("I", "Why", "I'm", "I’m", "I'd", "I’d", "I've", "I’ve", "I'll", "I’ll"))
 
 
@@ -334,8 +330,8 @@ def cut_pieces(text: str) -> list[str]:
     """
     plain = normal_text(text)
     if "\n" in plain:
-        plain = _NEW_LINE.sub("\n\n", plain)
-    matches = _PIECE.findall(_MARKS.sub(" ", plain))
+        plain = compiled(_NEW_LINE).sub("\n\n", plain)
+    matches = compiled(_PIECE).findall(compiled(_MARKS).sub(" ", plain))
     return [piece if piece.strip() else "\n" * min(2, piece.count("\n")) for piece in matches]
 
 
@@ -346,11 +342,11 @@ def proper_nouns(text: str, *, german: bool | None = None) -> dict[str, str]:
     15 % of the words inside sentences begin with a capital, as in German, a capital there says
     nothing; `german` settles that from outside.
     """
-    text = _WRAP.sub(" ", normal_text(text))
-    shaped = [word for word in _SHAPED.findall(text) if any(map(str.isupper, word[1:]))]
+    text = compiled(_WRAP).sub(" ", normal_text(text))
+    shaped = [word for word in compiled(_SHAPED).findall(text) if any(map(str.isupper, word[1:]))]
     if german is None:
         german = is_german(text)
-    nouns = shaped if german else [*_capital_words(_INSIDE.findall(text)), *shaped]
+    nouns = shaped if german else [*_capital_words(compiled(_INSIDE).findall(text)), *shaped]
     return {_bare_word(word).casefold(): _bare_word(word) for word in nouns}
 
 
@@ -361,7 +357,7 @@ def _capital_words(inside: list[str]) -> list[str]:
 
 def is_german(text: str) -> bool:
     """Whether a text writes so many capitals inside sentences that they name nothing."""
-    inside = _INSIDE.findall(_WRAP.sub(" ", text))
+    inside = compiled(_INSIDE).findall(compiled(_WRAP).sub(" ", text))
     if sum(word.casefold() in _OF_GERMAN for word in inside) * _OFTEN >= len(inside) > 3:
         return True
     words = [word for word in inside if len(word) > 1]

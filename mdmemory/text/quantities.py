@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-from mdmemory.text.words import CJK
+from mdmemory.text.words import CJK, compiled
 
 _NUMBERS = {
     word: number
@@ -36,24 +36,22 @@ _THOUSANDS = {
     "en": re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)"),
     "comma": re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[.'’ ]\d{3})+(?!\.?\d)"),
 }
-_DECIMAL = re.compile(r"(?<![\d.,])(?:(0),(\d+)|(\d+),(\d{1,2}))(?![\d,.]\d|\d)")
-_K = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?k\b(?!\s?[Ωg])")
+_DECIMAL = r"(?<![\d.,])(?:(0),(\d+)|(\d+),(\d{1,2}))(?![\d,.]\d|\d)"
+_K = r"(?<![\w.])(\d+(?:\.\d+)?)\s?k\b(?!\s?[Ωg])"
 _LARGE = {
     **dict.fromkeys("thousand tausend mila mil mille 千".split(), 10**3),
     **dict.fromkeys("万 萬".split(), 10**4),
     **dict.fromkeys("million millions millionen mio millones milhões milioni 百万".split(), 10**6),
     **dict.fromkeys("億 亿".split(), 10**8),
 }
-_MANY = re.compile(
+_MANY = (
     r"(?i)(?<![\w.])(\d+(?:\.\d+)?)\s?("
     + "|".join(sorted(_LARGE, key=len, reverse=True))
     + rf")(?:\.(?=\s[^\W\d_{CJK}])|(?![^\W{CJK}]))"
 )
-_WORD = re.compile(
-    rf"(?<![\w'’-])[^\W\d_{CJK}]{{2,24}}(?:[- ](?:y |e |et )?[^\W\d_{CJK}]{{2,6}})?(?![\w])"
-)
+_WORD = rf"(?<![\w'’-])[^\W\d_{CJK}]{{2,24}}(?:[- ](?:y |e |et )?[^\W\d_{CJK}]{{2,6}})?(?![\w])"
 _NUMERALS = "一二三四五六七八九十百千两〇"
-_EASTERN_NUMBER = re.compile(
+_EASTERN_NUMBER = (
     # a run of numerals is looked at once, from its first one
     f"(?<![{_NUMERALS}])[{_NUMERALS}]++"
     "(?=\\s?(?:次|个|個|天|日|月|年|周|週|秒|分|小时|時間|时间|台|枚|件|人|回|"
@@ -118,7 +116,7 @@ _SYMBOL = {
 # Symbols that are words or other symbols when their case is another one.
 _CASED = {"a": "A", "b": "B", "v": "V", "w": "W", "to": "To", "go": "Go", "mo": "Mo", "pa": "Pa",
           "g": "g", "m": "m", "l": "l", "d": "d", "h": "h", "s": "s", "bar": "bar"}  # fmt: skip
-_AMOUNT = re.compile(
+_AMOUNT = (
     rf"(?<![.,])(?<![^\W{CJK}])(?P<front>[€$£¥]|R\$\s?|EUR\s|"
     rf"USD\s)?(?P<number>\d+(?:[.]\d+)?)(?P<gap>[\s-]?)"
     rf"(?P<unit>[°℃](?:\s?[CF]\b)?|[%€$£]|[^\W\d_{CJK}]{{1,14}}|[{CJK}]{{1,4}})?"
@@ -147,8 +145,8 @@ _ORDINAL = {
     )
     for word in words.split()
 }  # fmt: skip
-_SUFFIXED = re.compile(r"(?<![\w.])(\d{1,3})(?:st|nd|rd|th|er|ère|e|ème|º|ª)\b|第\s?(\d{1,3})")
-_ONE = re.compile(
+_SUFFIXED = r"(?<![\w.])(\d{1,3})(?:st|nd|rd|th|er|ère|e|ème|º|ª)\b|第\s?(\d{1,3})"
+_ONE = (
     r"(?i)\b(?:one|eine[rnm]?|ein|une|una|uma|um|un)\s(?=(?:hour|stunde|heure|hora|ora|minute|minuto|"
     r"day|tag|jour|día|dia|giorno|week|woche|semaine|semana|settimana|second|sekunde|seconde|segundo|"
     r"secondo)(?:s|n|en)?\b)"
@@ -184,16 +182,22 @@ def numbers_to_digits(text: str, language: str, words: Set[str]) -> str:
         text = _THOUSANDS["en"].sub(lambda match: match[0].replace(",", ""), text)
     else:
         text = _THOUSANDS["comma"].sub(lambda match: re.sub(r"\D", "", match[0]), text)
-        text = _DECIMAL.sub(lambda match: match[0].replace(",", "."), text)
+        text = compiled(_DECIMAL).sub(lambda match: match[0].replace(",", "."), text)
     if words & _COUNTS or any(word.endswith(("zig", "ßig")) for word in words):
-        text = _WORD.sub(lambda match: _number_word(match[0], language), text)
+        text = compiled(_WORD).sub(lambda match: _number_word(match[0], language), text)
     if language == "cjk":
-        values = ((each, eastern_number(each)) for each in {*_EASTERN_NUMBER.findall(text)})
+        values = (
+            (each, eastern_number(each)) for each in {*compiled(_EASTERN_NUMBER).findall(text)}
+        )
         digits = {each: str(value) for each, value in values if value and value > 1}
-        text = _EASTERN_NUMBER.sub(lambda match: digits.get(match[0], match[0]), text)
-    text = _SUFFIXED.sub(lambda match: match[1] or match[2], text)
-    text = _K.sub(lambda match: _plain_number(float(match[1]) * 1_000), text)
-    return _MANY.sub(lambda match: _plain_number(float(match[1]) * _LARGE[match[2].lower()]), text)
+        text = compiled(_EASTERN_NUMBER).sub(lambda match: digits.get(match[0], match[0]), text)
+    if not any(map(str.isdigit, text)):
+        return text
+    text = compiled(_SUFFIXED).sub(lambda match: match[1] or match[2], text)
+    text = compiled(_K).sub(lambda match: _plain_number(float(match[1]) * 1_000), text)
+    return compiled(_MANY).sub(
+        lambda match: _plain_number(float(match[1]) * _LARGE[match[2].lower()]), text
+    )
 
 
 def _number_word(written: str, language: str) -> str:
@@ -229,12 +233,12 @@ def _of_word(folded: str, language: str) -> str:
 def units_to_symbols(text: str, language: str, words: Set[str]) -> str:
     """The text with each known unit as a symbol behind its number."""
     if language == "cjk" or words & _TIME.keys():
-        text = _ONE.sub("1 ", text)
+        text = compiled(_ONE).sub("1 ", text)
     if not any(character.isdigit() for character in text):
         return text
     for written, sign in _GLUED.items():
         text = re.sub(rf"(?i)(?<=\d ){written}", sign, text)
-    return _AMOUNT.sub(_write_amount, text)
+    return compiled(_AMOUNT).sub(_write_amount, text)
 
 
 def _write_amount(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ import sys
 import unicodedata
 from _thread import get_ident
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 
 # A character class of regular expressions, without its brackets.
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_IS_CJK = re.compile(f"[{CJK}]")
-_KOREAN = re.compile("[\uac00-\ud7a3]")
+# An expression is compiled when it is first used: no command pays for one that it does not need.
+compiled: Callable[[str], re.Pattern[str]] = cache(re.compile)
+_IS_CJK = f"[{CJK}]"
+_KOREAN = "[\uac00-\ud7a3]"
 # Plain strings: compiled only for text that needs them (`re` keeps them); each takes 2 ms.
 _WORD = f"[^\\W_{CJK}]+"
 _RUN = f"[{CJK}]+|[^\\W_{CJK}]+"
 _CHARACTER = f"[{CJK}]|[^\\W_{CJK}]+"
 _PLAIN = re.compile(r"[^\W_]+")
-_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
+_MARKS = "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SYNONYMS = Path(__file__).parent / "words" / "synonyms.txt"
 _ENGLISH_ENDS = "cdegilmnrsty"  # the last letters of all endings that the stemmer takes off
@@ -52,7 +54,7 @@ def normal_text(text: str) -> str:
 
 def is_cjk(char: str) -> bool:
     """Whether a character belongs to a script that counts in pairs of characters."""
-    return char > "\u3000" and _IS_CJK.match(char) is not None
+    return char > "\u3000" and compiled(_IS_CJK).match(char) is not None
 
 
 def char_grams(word: str) -> list[str]:
@@ -64,20 +66,20 @@ def char_grams(word: str) -> list[str]:
 
 def match_words(text: str) -> Iterator[re.Match[str]]:
     """The words of a text in scripts that have spaces."""
-    is_plain = text.isascii() or not _IS_CJK.search(text)
+    is_plain = text.isascii() or not compiled(_IS_CJK).search(text)
     return (_PLAIN if is_plain else re.compile(_WORD)).finditer(text)
 
 
 def word_runs(text: str) -> list[str]:
     """The words and the runs of CJK of a text, as they are written."""
-    if text.isascii() or not _IS_CJK.search(text):
+    if text.isascii() or not compiled(_IS_CJK).search(text):
         return _PLAIN.findall(text)
     return re.findall(_RUN, text)
 
 
 def word_parts(text: str) -> list[str]:
     """The words of a text as they are written, CJK character by character."""
-    if text.isascii() or not _IS_CJK.search(text):
+    if text.isascii() or not compiled(_IS_CJK).search(text):
         return _PLAIN.findall(text)
     return re.findall(_CHARACTER, text)
 
@@ -93,18 +95,20 @@ def word_keys(text: str) -> list[str]:
     """The words of a text that tell it from others, each as its `word_key`, in their order; Korean
     ones by what they say."""
     plain = normal_text(text)
-    if text.isascii() or not _KOREAN.search(plain):
+    if text.isascii() or not compiled(_KOREAN).search(plain):
         words_found = word_tokens(plain)
     else:
         from mdmemory.text.korean import core_of  # with it comes a table that nothing else needs
 
         words_found = []
         for word in word_runs(plain.casefold()):
-            if _KOREAN.match(word):
+            if compiled(_KOREAN).match(word):
                 # a character alone is a verb where it lost an ending, and mostly a particle else
                 word = core_of(word) if len(word) > 1 else ""
             words_found += char_grams(word) if word else ()
-    telling = (w for w in words_found if w not in STOP and (len(w) > 1 or _KOREAN.match(w)))
+    telling = (
+        w for w in words_found if w not in STOP and (len(w) > 1 or compiled(_KOREAN).match(w))
+    )
     return [word if word > _CJK else word_key(word) for word in telling]
 
 
@@ -132,7 +136,7 @@ def stem_of(word: str) -> str:
     if not word.isascii():
         if word[:1] and is_cjk(word[0]):
             return word
-        plain = _MARKS.sub("", unicodedata.normalize("NFD", word))
+        plain = compiled(_MARKS).sub("", unicodedata.normalize("NFD", word))
         word = unicodedata.normalize("NFC", plain)
     if not word.isalpha() or not 2 < len(word) <= LONGEST:
         return word
@@ -154,7 +158,9 @@ def stem_in(language: str, word: str) -> str:
         word = _load_stemmer(_STEMMED[language], get_ident()).stemWord(word)
     if word.isascii():
         return word
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word)))
+    return unicodedata.normalize(
+        "NFC", compiled(_MARKS).sub("", unicodedata.normalize("NFD", word))
+    )
 
 
 _STEMMED = {
