@@ -1,4 +1,4 @@
-"""What a person has to measure on, read from a path: notes, and questions about them."""
+"""What a person has to measure on, read from a path: LoCoMo, or questions of their own."""
 
 import json
 import os
@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bench import locomo
 from bench.corpus import BadDataError, Corpus, Levels, composed
 from bench.retrieval import Question
 
@@ -13,19 +14,31 @@ from mdmemory.errors import MdmemoryError
 from mdmemory.store.store import Store
 
 QUESTIONS, NOTES, FOLDER = "questions.jsonl", "notes.jsonl", "notes"
-FORMATS = f"a folder with {QUESTIONS} beside {NOTES}, a folder {FOLDER}, or notes (*.md)"
+FORMATS = (
+    f"LoCoMo's file (locomo10.json), or a folder with {QUESTIONS} beside {NOTES}, a folder "
+    f"{FOLDER}, or notes (*.md)"
+)
 
 
 def read(path: Path) -> Levels:
     """The collections at a path. Raises BadDataError."""
     path = Path(os.path.expanduser(path))  # make hands `~` on as it is
-    if os.path.isdir(path) and (path / QUESTIONS).is_file():  # of one too long, pathlib raises
-        return {"notes": [collection(path / QUESTIONS)]}
-    if path.suffix == ".jsonl" and os.path.isfile(path):
+    if os.path.isdir(path):  # of a path that is too long, pathlib raises
+        if (path / QUESTIONS).is_file():
+            return {"notes": [collection(path / QUESTIONS)]}
+    elif path.suffix == ".jsonl" and os.path.isfile(path):
         return {"notes": [collection(path)]}
-    is_there = os.path.exists(path)
-    said = f"{path} is in no format that is known" if is_there else f"There is no {path}"
-    raise BadDataError(f"{said}. DATA is {FORMATS}.")
+    elif os.path.isfile(path):
+        data = _json(path)
+        if locomo.is_locomo(data):
+            try:
+                return locomo.levels(data)
+            except (KeyError, TypeError, ValueError, IndexError, AttributeError) as problem:
+                reason = f"{type(problem).__name__}: {problem}"[:80]
+                raise BadDataError(f"{path} is not as LoCoMo publishes it ({reason}).") from None
+    else:
+        raise BadDataError(f"There is no {path}. DATA is {FORMATS}.")
+    raise BadDataError(f"{path} is in no format that is known. DATA is {FORMATS}.")
 
 
 def collection(path: Path, without: Container[str] = ()) -> Corpus:
@@ -95,6 +108,13 @@ def add_notes(corpus: Corpus, folder: Path) -> dict[str, str]:
     if not corpus.documents:
         raise BadDataError(f"There are no notes in {folder}: {NOTES}, a folder {FOLDER}, or *.md.")
     return names
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(_text(path))
+    except ValueError:
+        return None
 
 
 def _text(path: Path) -> str:

@@ -14,11 +14,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from mdmemory.search.answer import answer_query
+from mdmemory.search.results import SESSIONS
 from mdmemory.search.sqlite import SQLite
 
 if TYPE_CHECKING:
     from mdmemory.search.database import Document
-    from mdmemory.search.results import Found
+    from mdmemory.search.results import Found, Hit
 
 DEPTH = 10  # hits that are looked at
 
@@ -35,14 +36,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Hits:
-    """The files that are found, best first."""
+    """The files that are found (of a session, the turns), best first."""
 
     files: tuple[str, ...]
 
     @classmethod
     def of(cls, found: Found) -> Hits:
         """What a search of ours gave back."""
-        return cls(tuple(dict.fromkeys(hit.file for hit in found.hits)))
+        return cls(tuple(dict.fromkeys(map(_place, found.hits))))
 
 
 Finder = Callable[[Question], Hits]
@@ -134,6 +135,15 @@ def ours(documents: Sequence[Document], today: date) -> Iterator[Finder]:
             )
 
         yield find
+
+
+def place(session: str, turn: int) -> str:
+    """One turn of a session, as a question names what answers it."""
+    return f"{session}:{turn}"
+
+
+def _place(hit: Hit) -> str:
+    return place(hit.file, hit.start_line) if hit.source == SESSIONS else hit.file
 
 
 def _asked(find: Finder, question: Question) -> Outcome:

@@ -1,7 +1,7 @@
 """How well search finds what is asked: `make bench-search [DATA=PATH] [WITH="--misses"]`.
 
-PATH is a folder with `questions.jsonl`, beside which lie `notes.jsonl`, a folder `notes`, or the
-notes themselves.
+PATH is LoCoMo's file `locomo10.json`, or a folder with `questions.jsonl`, beside which lie
+`notes.jsonl`, a folder `notes`, or the notes themselves.
 A line of `questions.jsonl` has `text` (or `question`), `answers` (or `gold`): all notes that answer
 it, by file or `id`, [] where nothing does; and, if you like, `lang` and `kind`, which get figures
 of their own. A line of `notes.jsonl` has `id`, `name`, `description`, `created`, and may have
@@ -50,7 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     found = {name: asked(corpora, searches) for name, corpora in levels.items()}
     lines = [line for name, by_search in found.items() for line in table(name, by_search)]
+    left_out = sum(corpus.left_out for corpora in levels.values() for corpus in corpora)
     print(*tables.text(lines), *(misses(found) if chosen.misses else ()), sep="\n")
+    if left_out:
+        print(f"{left_out} questions are left out: they name no evidence that is there.")
     broken = [] if chosen.data else promises.broken(lines)
     print(*broken, sep="\n", file=sys.stderr, end="\n" if broken else "")
     return 1 if broken else 0

@@ -6,13 +6,37 @@ from pathlib import Path
 
 import pytest
 from bench import hybrid, readers, search
-from bench.corpus import BadDataError
+from bench.corpus import BadDataError, Levels
 from bench.plain import plain, terms
 from bench.retrieval import Hits, Outcome, Question, figures, measured
 
 Printed = pytest.CaptureFixture[str]
 NOTE = {"id": "n1", "name": "tea", "description": "Drinks green tea", "created": "2026-03-04"}
 OTHER = {"id": "n2", "name": "port", "description": "Billing listens on port 8087"}
+TALK = {
+    "conversation": {
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [
+            {"speaker": "Ann", "dia_id": "D1:1", "text": "I adopted a turtle."},
+            {"speaker": "Bo", "dia_id": "D1:2", "text": "I started pottery classes."},
+        ],
+        "session_2_date_time": "9:00 am on 1 June, 2023",
+        "session_2": [
+            {"speaker": "Ann", "dia_id": "D2:1", "text": "My bowl cracked in the kiln."},
+            {"speaker": "Bo", "dia_id": "D2:2", "text": "Oh no!", "blip_caption": "a cup"},
+        ],
+        "session_3_date_time": "1:00 pm on 2 June, 2023",  # it has no turns
+    },
+    "observation": {
+        "session_1_observation": {"Ann": [["Ann adopted a turtle.", "D1:1"]]},
+        "session_2_observation": {"Ann": [["Ann's bowl cracked in the kiln.", "D2:1"]]},
+    },
+    "qa": [
+        {"question": "What did Ann adopt?", "evidence": ["D1:1"], "category": 4},
+        {"question": "What happened to the bowl in the kiln?", "evidence": ["D2:1; D2:2"]},
+        {"question": "What did Bo adopt?", "category": 5},
+    ],
+}
 
 
 def wrote(path: Path, *rows: object) -> Path:
@@ -24,6 +48,35 @@ def wrote(path: Path, *rows: object) -> Path:
 def own_questions(folder: Path, *rows: object) -> Path:
     wrote(folder / "notes.jsonl", NOTE, OTHER)
     return wrote(folder / "questions.jsonl", *rows)
+
+
+def five(levels: Levels) -> dict[str, list[tuple[int, float, float]]]:
+    """Asked, R@5 and MRR of both searches by level."""
+    return {
+        name: [
+            (of.asked, of.five, of.mrr)
+            for of in map(figures, search.asked(corpora, search.SEARCHES).values())
+        ]
+        for name, corpora in levels.items()
+    }
+
+
+def test_locomo_is_read_by_fact_turn_and_session(tmp_path: Path) -> None:
+    levels = readers.read(wrote(tmp_path / "locomo10.json", [TALK]))
+    assert five(levels) == {
+        "facts": [(2, 1, 1)] * 2,
+        "turns": [(2, 0.75, 1), (2, 1, 1)],  # beside the turn that has the words
+        "sessions": [(2, 1, 1)] * 2,
+    }  # fmt: skip
+    assert [corpora[0].left_out for corpora in levels.values()] == [1, 1, 1]
+    assert levels["facts"][0].questions[0].kind == "single-hop"
+    assert f"{levels['sessions'][0].today}" == "2023-06-01"
+
+
+def test_a_talk_that_is_not_as_published_is_named(tmp_path: Path) -> None:
+    wrote(tmp_path / "l.json", [{"conversation": {"session_1": []}, "qa": []}])
+    with pytest.raises(BadDataError, match="not as LoCoMo publishes it"):
+        readers.read(tmp_path / "l.json")
 
 
 def test_own_questions_name_notes_by_id_file_or_stem(tmp_path: Path) -> None:
