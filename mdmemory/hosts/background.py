@@ -37,12 +37,13 @@ Process = subprocess.Popen[bytes]
 
 NAME = "bridge.log"
 MAX_BYTES = 128 * 1024
-# What is no trouble, behind the time: a message that went without notes lacks nothing for long.
+# What is no trouble, behind the time: a message that went without notes lacks nothing for long,
+# and where no word was said (`claude mcp list`) there is no session.
 _NOTICES = (
     "The store of this project is /", "Your own store is /",
     "message: The search took longer than", "message: An earlier search is still at work.",
     "Written now, as it was asked for earlier", "What was asked for earlier is known already.",
-    "The project was known again:",
+    "The project was known again:", "There is no session ",
 )  # fmt: skip
 _RECENT = 7 * 86_400  # seconds; `doctor` shows no older errors
 

@@ -218,6 +218,7 @@ def test_what_is_no_trouble_is_not_told_as_one(project: Path) -> None:
     log.say(written)
     with log.file.open("a", encoding="utf-8") as file:
         file.write(f"mdmemory: {written}\n")
+        file.write("mdmemory: There is no session s1. `mdmemory session` shows those.\n")
     assert background.recent_errors(found) == []
     log.say("The disk is full.")
     (finding,) = background.recent_errors(found)
