@@ -56,7 +56,7 @@ _LIMITS = {
     INDEX: (200, 25_000, "Claude Code reads its first 200 lines, and no more than 25 kB"),
     "CLAUDE.md": (40_000, 40_000, "Claude Code warns of more than about 40,000 characters"),
     "AGENTS.md": (32_768, 32_768, "Codex reads no more than 32 KiB"),
-}  # fmt: skip
+}
 _MOST_BYTES = 64 * 1024 * 1024  # of JSON
 _MOST_FILES = 100_000  # that a link may mean
 _BEFORE = 40  # characters before a secret that are shown
@@ -67,6 +67,7 @@ _BATCH = 500  # paths on one command line
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _LINK = re.compile(
     r"\[\[[ \t]*([^\[\]|#\n]*[^\[\]|#\s\\])[^\[\]\n]*\]\]|\]\([ \t]*<?([^\s()<>#?]+)[^()\n]*\)"
+    r"|(?<!\S)@([\w.][\w./-]*\.(?:mdc?|txt|json))\b"  # an import
 )
 _CODE = re.compile(r"`[^`\n]*`")
 _ADDRESS = re.compile(r"[a-zA-Z][\w+.-]*:|//|[~$%{]")
@@ -176,9 +177,8 @@ class MemoryTexts:
             if any(each.parent == folder for each in named):
                 self.is_notes = False
                 return named
-        return markdown.markdown_files(folder) or [
-            Path(file) for file, _ in walk_folders([folder], _DATA)
-        ]
+        data = (Path(file) for file, _ in walk_folders([folder], _DATA))
+        return markdown.markdown_files(folder) or [*data]
 
     def _read_file(self, path: Path, name: str) -> None:
         if path.suffix in _DATA:
@@ -230,7 +230,7 @@ class MemoryTexts:
             yield from text_findings(each)
         for name, text in self.files.items():
             yield from _file_findings(Text(name, 1, text))
-            if may_link(text):
+            if may_link(text) or "@" in text:
                 yield from self.link_findings(Text(name, 1, text))
         index = unquote(self.files.get(INDEX, _OURS))
         for name in self.files if not index.startswith(_OURS) else ():
@@ -252,14 +252,15 @@ class MemoryTexts:
         is_code = False
         for number, line in enumerate(each.text.split("\n"), 1):
             is_code ^= _FENCE.match(line) is not None
-            for wiki, target in [] if is_code else _LINK.findall(_CODE.sub("", line)):
-                to = unquote(wiki or target)
+            for wiki, target, other in [] if is_code else _LINK.findall(_CODE.sub("", line)):
+                to = unquote(wiki or target or other)
                 is_name = wiki and (not self.is_notes or fold_name(to) in self._link_names)
-                if is_name or _ADDRESS.match(to):
+                is_text = other and os.path.basename(each.path) not in INSTRUCTIONS
+                if is_text or is_name or _ADDRESS.match(to):
                     continue
                 folder = "" if to.startswith("/") else os.path.dirname(each.path)
                 if not is_there(self.root, os.path.join(folder, to.strip("/"))):
-                    shown = f"[[{wiki}]]" if wiki else target
+                    shown = f"[[{wiki}]]" if wiki else target or f"@{other}"
                     message = f"It links to {shown}, which is not there: correct it, or unlink it."
                     yield "links", each, number, message
 

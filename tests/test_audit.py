@@ -57,6 +57,10 @@ WRONG: tuple[tuple[str, dict[str, str | bytes], set[tuple[str, str, int, str]]],
      {("contradictions", "sub/ports.md", 3, "8080 and 8081")}),
     ("dead links", {"deploys.md": "[a](gone.md) [b](sub/ports.md#x)\n[[gone]] [[sub/ports|p]]\n"},
      {("links", "deploys.md", 1, "gone.md"), ("links", "deploys.md", 2, "[[gone]]")}),
+    ("a dead import", {"CLAUDE.md": "See @deploys.md and @docs/gone.md\n"},
+     {("links", "CLAUDE.md", 1, "@docs/gone.md")}),
+    ("a number in words", {"a.md": "- Indent YAML by two spaces\n- Indent YAML by four spaces\n"},
+     {("contradictions", "a.md", 2, "four and two")}),
     ("a list of what is gone", {"MEMORY.md": CLEAN["MEMORY.md"] + "- [X](x.md) — y\n"},
      {("links", "MEMORY.md", 3, "x.md")}),
     ("an unlisted note", {"c.md": "The printer is on floor three\n"},
@@ -97,7 +101,10 @@ def state(folder: Path) -> dict[str, tuple[object, ...]]:
 
 def test_of_a_clean_memory_nothing_is_told(tmp_path: Path) -> None:
     assert audit(write(tmp_path / "m", CLEAN), tmp_path) == (3, [])
-    rules = {"CLAUDE.md": "# Rules\n\n- Use pnpm, `<private>`\n", "AGENTS.md": "- Use pnpm\n"}
+    rules = {
+        "CLAUDE.md": "# Rules\n\n- Use pnpm, `<private>`, @types/x, @docs/x.md\n",
+        "AGENTS.md": "- Use pnpm\n",
+    }
     assert audit(write(tmp_path / "p", {**rules, "docs/x.md": "[a](gone.md)"}), tmp_path)[1] == []
     mem0 = [{"id": "1", "memory": "Likes tea"}, {"id": "2", "memory": "Lives in Ghent"}]
     write(tmp_path, {"mem0.json": json.dumps(mem0), "graph.jsonl": json.dumps(GRAPH) + "\n"})

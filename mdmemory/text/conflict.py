@@ -96,7 +96,7 @@ FEW = 10  # others with the same words that a fact is set against
 
 def other_literal(one: str, other: str) -> tuple[str, str] | None:
     """The one literal in which two facts differ, as each has it; None where they differ in nothing,
-    or in more. A literal has a digit, a sign within it, or a capital; a day or a month counts."""
+    or in more. A literal is a number, or has a sign or a capital; a day or a month counts."""
     mine, theirs = _literal_tokens(one), _literal_tokens(other)
     if len(mine) != len(theirs) or len(mine) <= LEAST:
         return None
@@ -139,8 +139,8 @@ def why_contrary(pair: tuple[str, str]) -> str:
 
 
 def _literal_tokens(text: str) -> list[str]:
-    tokens_found = (token.strip(_AROUND) for token in compiled(_TOKEN).findall(text[:_LONGEST]))
-    return [token for token in tokens_found if token]
+    found = compiled(_TOKEN).findall(text[:_LONGEST])
+    return [*filter(None, (token.strip(_AROUND) for token in found))]
 
 
 def _same_key(token: str) -> str:
@@ -148,5 +148,9 @@ def _same_key(token: str) -> str:
 
 
 def _is_literal(token: str) -> bool:
-    has_sign = re.search(r"[^\W_][^\w\s'’-]+[^\W_]|_", token) is not None
-    return any(map(str.isdigit, token)) or has_sign or token != token.lower()
+    has_sign = re.search(r"\d|[^\W_][^\w\s'’-]+[^\W_]|_", token) is not None
+    if has_sign or token != token.lower():
+        return True
+    from mdmemory.text.quantities import number_digits  # which a command that adds rarely needs
+
+    return number_digits(token) != ""
