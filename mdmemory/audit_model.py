@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mdmemory.compact.plan import Flag, Merge, Op, named
+from mdmemory.compact.plan import Flag, Merge, named
 from mdmemory.compact.planner import Tokens
 from mdmemory.errors import BadNote, UsageError
 from mdmemory.files import digest, to_bytes
@@ -71,7 +71,7 @@ class ModelReading:
         unread = (*proposed.failed, *proposed.refusals)
         self.failures = tuple(dict.fromkeys(sentence for _, sentence in unread))
         for op in proposed.plan.ops:
-            check = _check_of(op)
+            check = {Merge: "duplicates", Flag: "contradictions"}.get(type(op), "")
             first, *others = (places[file] for file in named(op) if file in places)
             for other in others if check else ():
                 yield check, first, other, getattr(op, "reason", "")
@@ -80,11 +80,6 @@ class ModelReading:
         asking = choose.asking("compact", self.project, self.today, self.given)
         assert asking is not None, "a planner with a model is chosen"
         return asking
-
-
-def _check_of(op: Op) -> str:
-    """The check that an op is a finding of; "" for what says nothing of two facts."""
-    return {Merge: "duplicates", Flag: "contradictions"}.get(type(op), "")
 
 
 def _as_note(at: int, about: str, text: str) -> StoredNote | None:

@@ -26,7 +26,7 @@ from mdmemory.layers import (
     sessions,
     store,
 )
-from mdmemory.note.note import SUPERSEDED
+from mdmemory.note.note import SUPERSEDED, UNREADABLE
 from mdmemory.privacy import is_secret
 from mdmemory.store.project import find_project
 from mdmemory.store.refresh import Refreshed
@@ -406,7 +406,8 @@ class Memory(Layers):
 
     def index_places(self) -> dict[str, IndexPlace]:
         """The same of every note by its file, without the time when it left."""
-        return actions.listing.all_places(self.opened.refresher())
+        state = (refresher := self.opened.refresher()).current()
+        return actions.listing.find_places(refresher, state, state.catalog.heads())
 
     def counts(self) -> dict[str, int]:
         """How many notes there are, are listed, on hold, unconfirmed, and open conflicts."""
@@ -414,7 +415,7 @@ class Memory(Layers):
 
     def unread(self) -> list[str]:
         """The files of notes that cannot be read; `doctor` gives the reason of each."""
-        return actions.listing.unreadable_files(self.opened.refresher())
+        return self.opened.fresh().catalog().with_status(UNREADABLE)
 
     def conflicts(self) -> list[Entry]:
         """The contradictions inside of each store that wait for a person."""
@@ -433,8 +434,7 @@ class Memory(Layers):
             state = writer.refresher.refresh()
             is_asked = adopt and not self.opened.automatic
             seen = actions.listing.find_unadopted(writer) if is_asked else None
-            if seen and seen.found:
-                writer.adopt()
+            state.adopted = writer.adopt() if seen and seen.found else None
             return state
 
     def index_text(self, most: int = 0) -> str:
@@ -725,7 +725,8 @@ class Memory(Layers):
     def import_from(self, path: str | Path, *, dry_run: bool = False) -> Imported:
         """Store the facts of another memory, a file or folder, in one commit for each store.
         Raises BadImport, NoStore."""
-        self.each()
+        if dry_run:
+            self.each()
         return imports.run.import_from(self, Path(path), self._clock(), dry_run)
 
     def extract(

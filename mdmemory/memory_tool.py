@@ -27,8 +27,10 @@ MOST_LISTED = 500  # notes of one listing
 _DERIVED = (*GENERATED, LEDGER)  # read, and written by us alone
 _MOST_LINES = 999_999
 _AROUND = 2  # lines before and after a change that an answer shows
-_FIELDS = ("command", "path", "view_range", "file_text", "old_str", "new_str", "insert_line",
-           "insert_text", "old_path", "new_path")  # fmt: skip
+_FIELDS = tuple(
+    "command path view_range file_text old_str new_str insert_line insert_text old_path "
+    "new_path".split()
+)
 Given = Mapping[str, Any]
 
 

@@ -87,7 +87,20 @@ def _erase_files(writer: Writer, history: History, plan: Erasable) -> Erased:
     with writer.lock_store():
         filter_repo.require_plain(history)
         erasure = Erasure(plan.files, plan.texts, (*GENERATED, LEDGER))
-        _clean_work_tree(writer, erasure)
+        # the ledger and the inbox are committed without it, before HEAD is made anew
+        ours, theirs = writer.project.inboxes()
+        for path in (*ours.glob("*.md"), *theirs.glob("*.md")):
+            with suppress(MdmemoryError):
+                data = read_regular(path)
+                if erasure.is_in(data) or (path.parent == ours and erasure.is_about(data)):
+                    path.unlink()
+        writer.commit_inbox()
+        before = writer.refresher.store.ledger().encode("utf-8", "surrogateescape")
+        after = erasure.clean_bytes(before, LEDGER)
+        if after != before:
+            change = Change(LEDGER, digest(before), after)
+            subject_line = subject("erase", [ERASED])
+            writer.write(subject_line, [Group(f"erase {ERASED}", (change,))], kind="erase")
         _clean_state(writer, erasure)
         commits = filter_repo.rewrite(history, erasure)
         with objects.hold_packing(history.repository):
@@ -154,23 +167,6 @@ def _distinct_texts(versions: Iterable[bytes], files: Sequence[str]) -> set[str]
 
 
 # --- beside the history
-
-
-def _clean_work_tree(writer: Writer, erasure: Erasure) -> None:
-    """Commit the ledger and the inbox without the text, before HEAD is made anew."""
-    stores, persons = writer.project.inboxes()
-    for path in (*stores.glob("*.md"), *persons.glob("*.md")):
-        with suppress(MdmemoryError):
-            data = read_regular(path)
-            if erasure.is_in(data) or (path.parent == stores and erasure.is_about(data)):
-                path.unlink()
-    writer.commit_inbox()
-    before = writer.refresher.store.ledger().encode("utf-8", "surrogateescape")
-    after = erasure.clean_bytes(before, LEDGER)
-    if after != before:
-        change = Change(LEDGER, digest(before), after)
-        subject_line = subject("erase", [ERASED])
-        writer.write(subject_line, [Group(f"erase {ERASED}", (change,))], kind="erase")
 
 
 def _clean_state(writer: Writer, erasure: Erasure) -> None:

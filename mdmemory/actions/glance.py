@@ -46,18 +46,13 @@ def glance_at(writer: Writer, now: int) -> Glance:
         branch = repositories.read_branch(own)
         tip = repositories.read_tip(own, branch) if branch else history.head()
         commits = f"{branch} {tip} {history.kept.tip()}"
-    notes = (_file_print(project.root / PROJECT_FILE), _notes_print(project.store, now))
+    seen = 0  # what stands for the files of the store
+    with suppress(NoStore):
+        sight = sights.take_sight(project.store, None)
+        newest = max(*sight.times.values(), sights.other_states(project.store)[1], 0)
+        seen = hash((sight.seal, now - newest < SETTLED))
+    notes = (_file_print(project.root / PROJECT_FILE), seen)
     return Glance(hash(notes), commits, hash(tuple(inbox)), hash(state))
-
-
-def _notes_print(folder: Path, now: int) -> int:
-    """What stands for the files of a store."""
-    try:
-        sight = sights.take_sight(folder, None)
-    except NoStore:
-        return 0
-    newest = max(*sight.times.values(), sights.other_states(folder)[1], 0)
-    return hash((sight.seal, now - newest < SETTLED))
 
 
 def _folder_prints(folder: Path, ending: str = "") -> list[tuple[str, int, int, int, int]]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from mdmemory.files import digest, name_refusals, read_regular, write_atomic
 from mdmemory.git.private_folder import make_folder
 from mdmemory.git.transaction import Change
-from mdmemory.store import inbox
 from mdmemory.store.project import INBOX
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -20,9 +19,10 @@ def leaving_changes(writer: Writer, path: Path) -> list[Change]:
     the inbox is in no commit. The caller holds the lock."""
     if writer.history is None or writer.refusal() is not None:
         return []
-    if not is_in_commits(writer, path) or not inbox.is_committed(writer.history, path.name):
+    file, head = f"{INBOX}/{path.name}", writer.history.head()
+    if not is_in_commits(writer, path) or not writer.history.read_tree(head, [file]):
         return []
-    return [Change(f"{INBOX}/{path.name}", digest(read_regular(path)), None)]
+    return [Change(file, digest(read_regular(path)), None)]
 
 
 def is_in_commits(writer: Writer, path: Path) -> bool:

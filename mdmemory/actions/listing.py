@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from mdmemory.errors import MdmemoryError, NoGit
 from mdmemory.files import as_given, digest, read_regular
-from mdmemory.note.note import SUPERSEDED, UNREADABLE, Head
+from mdmemory.note.note import SUPERSEDED, Head
 from mdmemory.store.conflicts import IN_CONFLICT
 from mdmemory.store.index import CAPS, CAPS_MADE_FOR, note_line, pool_of
 from mdmemory.store.refresh import Refreshed, Refresher
@@ -103,12 +103,6 @@ def in_words(counts: Mapping[str, int]) -> str:
     return ", ".join(counts_said)
 
 
-def unreadable_files(refresher: Refresher) -> list[str]:
-    """The files of notes that cannot be read."""
-    refresher.current()
-    return refresher.catalog().with_status(UNREADABLE)
-
-
 def find_unadopted(writer: Writer) -> Look | None:
     """What other hands did to the notes that no commit holds; None without git."""
     from mdmemory.store.adopt import look_at_folder  # a listing must not pay for it
@@ -177,19 +171,12 @@ def index_place(refresher: Refresher, history: History | None, file: str) -> Ind
     """The place of the note in `file`; None where there is no such note. Refreshes the index."""
     state = refresher.current()
     for head in state.catalog.heads_of([file]):
-        place = _find_places(refresher, state, [head])[file]
+        place = find_places(refresher, state, [head])[file]
         return place if place.listed else place._replace(left=_unlisting_commit(history, head))
     return None
 
 
-def all_places(refresher: Refresher) -> dict[str, IndexPlace]:
-    """The place of every note by its file, without the commit that took it out. Refreshes the
-    index."""
-    state = refresher.current()
-    return _find_places(refresher, state, state.catalog.heads())
-
-
-def _find_places(
+def find_places(
     refresher: Refresher, state: Refreshed, heads: Sequence[Head]
 ) -> dict[str, IndexPlace]:
     """The places of some notes."""

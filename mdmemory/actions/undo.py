@@ -102,20 +102,15 @@ def knows_commit(writer: Writer, id: str) -> bool:
 # --- which commit
 
 
-def _session_writes(history: History, session: str) -> list[Logged]:
-    gone = history.list_undone()
-    wrote = history.log_of("Memory-Session", session)
-    if entries := [entry for entry in wrote if entry.commit not in gone]:
-        return entries
-    raise NotFound(
-        f"The session {session} wrote nothing that could be undone.",
-        "`mdmemory log --json` shows which session wrote what.",
-    )
-
-
 def _choose_commits(history: History, id: str | None, session: str = "") -> list[Logged]:
     if session:
-        return _session_writes(history, session)
+        gone, wrote = history.list_undone(), history.log_of("Memory-Session", session)
+        if entries := [entry for entry in wrote if entry.commit not in gone]:
+            return entries
+        raise NotFound(
+            f"The session {session} wrote nothing that could be undone.",
+            "`mdmemory log --json` shows which session wrote what.",
+        )
     if id is None:
         if (newest := _find_newest(history)) is not None:
             return [newest]

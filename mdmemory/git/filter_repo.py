@@ -42,8 +42,10 @@ _MARK = "erasing"  # in our folder of the git directory until nothing is left to
 _FORMER = "erased"  # the ids of the commits that were made anew: none may come back
 _FILTER = (*PYTHON, "mdmemory.git.filter_repo")
 _ERASE = "--force --quiet --partial --prune-empty never --prune-degenerate never".split()
-_CACHES = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "logs",
-           "rr-cache", "objects/info/commit-graph", "objects/info/commit-graphs")  # fmt: skip
+_CACHES = tuple(
+    "ORIG_HEAD FETCH_HEAD COMMIT_EDITMSG MERGE_MSG SQUASH_MSG logs rr-cache "
+    "objects/info/commit-graph objects/info/commit-graphs".split()
+)
 _LIST = f"{FILES_TRAILER}: ".encode()
 
 

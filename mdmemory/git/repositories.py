@@ -118,9 +118,8 @@ def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
         debugging.log_line("git %s: started", words[0])
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        ["git", *SAFE, *words],
-        cwd=folder, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe,
-    )  # fmt: skip
+        ["git", *SAFE, *words], cwd=folder, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe
+    )
 
 
 class Repository:

@@ -161,12 +161,6 @@ def plan_files(files: Iterable[OwnFile], name: Name = str) -> tuple[list[OwnFile
     return [file for file, step in steps if step in _WRITTEN], sentences
 
 
-def write_own(files: Iterable[OwnFile]) -> None:
-    """Write files; what was there gives its permissions."""
-    for file in files:
-        replace_file(file.path, add_stamp(file.text, file.path.name), 0o644)
-
-
 def plan_removal(paths: Iterable[Path], name: Name = str) -> tuple[list[Path], list[str]]:
     """Which of these files are as we wrote them, and go; sentences on them, and on edited ones."""
     files = [path for path in paths if not path.is_symlink()]
@@ -354,7 +348,8 @@ def install_wiring(wiring: Wiring, record: WiringRecord, *, dry_run: bool = Fals
         _write(configuration, record)
     _drop_files(gone, record)
     record.save()
-    write_own(fresh)
+    for file in fresh:  # what was there gives its permissions
+        replace_file(file.path, add_stamp(file.text, file.path.name), 0o644)
     return sentences
 
 

@@ -318,26 +318,12 @@ _BY_NAME = {client.name: client for client in _CLIENTS}
 NAMES = (*_BY_NAME,)
 NOTES = {client.name: client.note for client in _CLIENTS if client.note}
 # how sentences begin that name files, for whom nothing is left to do
-_OF_FILES = (
-    "Added to ",
-    "Updated ",
-    "Installed ",
-    "Wrote ",
-    "Took our ",
-    "Removed ",
-    "At its next ",
-)
+OF_FILES = ("Added to ", "Updated ", "Installed ", "Wrote ", "Took our ", "Removed ", "At its ")
 
 
 def client_title(name: str) -> str:
     """What people call a client."""
     return _BY_NAME[name].title
-
-
-def is_of_files(sentence: str) -> bool:
-    """Whether one of the sentences of `install_clients` and `remove_clients` only names changed
-    files."""
-    return sentence.startswith(_OF_FILES)
 
 
 def is_installed(name: str, environment: Environment) -> bool:

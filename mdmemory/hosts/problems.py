@@ -111,6 +111,4 @@ def _shared_package() -> Iterator[str]:
 
 
 def _warning_row(check: str, message: str) -> dict[str, Any]:
-    return {
-        "check": check, "level": "warning", "path": "", "message": message, "fixable": False,
-    }  # fmt: skip
+    return {"check": check, "level": "warning", "path": "", "message": message, "fixable": False}

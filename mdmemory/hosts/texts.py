@@ -83,10 +83,6 @@ def _read_source(name: str) -> _Source:
 # --- the form of each client
 
 
-def _opencode_files(name: str, source: _Source) -> dict[str, str]:
-    return {f"command/{name}.md": f"---\ndescription: {source.description}\n---\n{source.body}"}
-
-
 def _claude_files(name: str, source: _Source) -> dict[str, str]:
     tools = [f"{server}__{tool}" for server in _SERVERS for tool in _ALLOWED.get(name, ())]
     if name == UNDO:
@@ -96,9 +92,7 @@ def _claude_files(name: str, source: _Source) -> dict[str, str]:
     return {f"commands/{name}.md": f"---\n{head}---\n{source.body}"}
 
 
-_HINTS = {
-    REMEMBER: "a fact", FORGET: "a note or a fact", REVIEW: '"[ID ANSWER]"', UNDO: '"[ID]"',
-}  # fmt: skip
+_HINTS = {REMEMBER: "a fact", FORGET: "a note or a fact", REVIEW: '"[ID ANSWER]"', UNDO: '"[ID]"'}
 
 
 def _gemini_files(name: str, source: _Source) -> dict[str, str]:
@@ -121,5 +115,7 @@ _FORMS: dict[str, Callable[[str, _Source], dict[str, str]]] = {
     "claude": _claude_files,
     "codex": _codex_files,
     "gemini": _gemini_files,
-    "opencode": _opencode_files,
+    "opencode": lambda name, source: {
+        f"command/{name}.md": f"---\ndescription: {source.description}\n---\n{source.body}"
+    },
 }

@@ -171,9 +171,8 @@ def model(
         own = {**own, "PATH": path}
         chosen = OpenCodeModel(name, program, own, timeout, context_tokens=context)
     return Metered(
-        chosen, purpose, project.state_file, today, settings.whole("llm.daily_calls"),
-        redacted_text,
-    )  # fmt: skip
+        chosen, purpose, project.state_file, today, settings.whole("llm.daily_calls"), redacted_text
+    )
 
 
 def asking(purpose: str, project: Project, today: str, given: Model | None = None) -> Asking | None:

@@ -26,7 +26,7 @@ MAX_ARGUMENT = 600
 MAX_ARGUMENTS = 12
 MAX_ANSWER = bounds.OBSERVATION
 
-_FIELDS = ("number", "type", "title", "narrative", "facts", "concepts", "files", "importance")
+_FIELDS = tuple("number type title narrative facts concepts files importance".split())
 # Lists of tasks, questions to the user, and our own tools, under whatever name a host gives them.
 _IGNORED = re.compile(
     r"(?:mdmemory_)?(?:session_memory|(?:core_|working_)?memory_\w+)|todo_?(?:write|read)|question"
@@ -39,7 +39,7 @@ _PATCHED = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (\S.*)$")
 _DONE = {"read": "Read", "edit": "Edited", "multiedit": "Edited", "write": "Wrote",
          "patch": "Patched", "apply_patch": "Patched", "bash": "Ran", "grep": "Searched for",
          "glob": "Listed", "list": "Listed", "webfetch": "Fetched", "task": "Had done"}  # fmt: skip
-_OBJECTS = ("filePath", "file_path", "command", "pattern", "url", "description", "query", "path")
+_OBJECTS = tuple("filePath file_path command pattern url description query path".split())
 
 
 @dataclass(frozen=True, slots=True)

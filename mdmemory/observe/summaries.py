@@ -77,8 +77,8 @@ def forget(state: State, sessions: Iterable[str]) -> None:
 
 
 def summarize(
-    state: State, session: str, model: Model | None, now: datetime, *, request: str = "",
-) -> Summed:  # fmt: skip
+    state: State, session: str, model: Model | None, now: datetime, *, request: str = ""
+) -> Summed:
     """Update a session's summary, if there are newer observations.
 
     `request` is what the user wanted, in their words. If the model fails, a summary by a model

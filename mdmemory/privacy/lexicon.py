@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _DATA = Path(__file__).parent / "data"
 # The first kind that names a label wins: "key" is weak, though "private key" is none.
-KINDS = ("phrase", "codes", "pin", "password", "secret", "session", "pass", "weak")
+KINDS = tuple("phrase codes pin password secret session pass weak".split())
 OPEN, LOCK, THING = "open", "lock", "thing"
 # The name under which a value behind a label of that kind is redacted.
 SHOWN = {
@@ -258,7 +258,7 @@ def find_labels(text: str, lower: str) -> list[Label]:
 
 
 # Of anything, as a rule: of a door as well as of an error.
-CODES = ("code", "código", "codigo", "codice", "код", "кода", "コード", "코드", "códigos", "codes")
+CODES = tuple("code código codigo codice код кода コード 코드 códigos codes".split())
 _OTHER_AFTER = re.compile(
     r"[ -]?(?:d['’]|(?:de|di|do|da|del|des|du|la)[ ])?[ ]?(?:l['’]|la[ ]|el[ ]|o[ ])?"
     r"(?:err|postal|postale|[ée]tat|estado|stato|status|fiscal|iso\b|pays|pa[ií]s|paese|sou?rce|fuente|fonte"

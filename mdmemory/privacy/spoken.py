@@ -301,7 +301,7 @@ def _named_later(lower: str, word: _Word, label: Label, code: bool) -> bool:
 
 def _is_opening(
     lower: str, word: _Word, before: str, code: bool, right: int, opens: Sequence[Label]
-) -> bool:  # fmt: skip
+) -> bool:
     """Whether a word opens what the sentence speaks of."""
     if word.grade == STRONG:
         return True

@@ -81,7 +81,8 @@ def _find_best(
     called = [c for c in scores if ranking.is_named(names[c], query.words, query.names)]
     scores = ranking.raise_named(scores, called)
     if query.signed:
-        written = [c for c in scores if are_signed(query.signed, _row_text(rows[c]))]
+        texts = {c: f"{r.name} {r.aliases} {r.description} {r.text}" for c, r in rows.items()}
+        written = [c for c in scores if are_signed(query.signed, texts[c])]
         scores = ranking.raise_named(scores, written, 1.0)
     old = {chunk for chunk in scores if rows[chunk].status == SUPERSEDED}
     order = sorted(scores, key=lambda c: (c in old, -scores[c], rows[c].file, rows[c].start))
@@ -90,10 +91,6 @@ def _find_best(
     best = ranking.fold_hits(facts, k, places)
     hits = tuple(make_hit(rows[c], scores[c], text) for c in best)
     return Found(mode, hits, sentences), len(scores)
-
-
-def _row_text(row: Row) -> str:
-    return f"{row.name} {row.aliases} {row.description} {row.text}"
 
 
 def meant_chunks(near: Mapping[int, float], low: float) -> dict[int, float]:

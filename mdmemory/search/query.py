@@ -84,7 +84,8 @@ def parse(text: str, today: date) -> Query:
         if not small.stop.issuperset(word_tokens(name)):
             runs = _stem_runs(name, small.likely)
             if _VERSION.fullmatch(name):  # people write it with its v and without
-                runs += tuple((_other_version(first), *more) for first, *more in runs)
+                bare = ((first.removeprefix("v"), first, more) for first, *more in runs)
+                runs += tuple((b if b != f else f"v{f}", *more) for b, f, more in bare)
             terms[Term(runs, weight=float(_is_number(name)))] = None
     terms |= dict.fromkeys((*_plain_terms(rest, small), *_cjk_pieces(rest)))
     terms |= dict.fromkeys(_other_terms(rest, small, terms) if terms else ())
@@ -196,10 +197,6 @@ def _word_spellings(word: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str,
     """The stems of a word, and those of the other spellings of a name."""
     others = (way for words in word_synonyms(word) for way in _stem_runs(" ".join(words), likely))
     return tuple(dict.fromkeys((*_stem_runs(word, likely), *others)))
-
-
-def _other_version(first: str) -> str:
-    return first[1:] if first.startswith("v") else f"v{first}"
 
 
 def _stem_runs(text: str, likely: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:

@@ -76,11 +76,6 @@ def commit_inbox(history: History, is_secret: Callable[[str], bool]) -> None:
     transactions.checkpoint([], message, gone=removed, others=seen)
 
 
-def is_committed(history: History, file: str) -> bool:
-    """Whether HEAD has this file of the inbox."""
-    return bool(history.read_tree(history.head(), [f"{INBOX}/{file}"]))
-
-
 def stop_ignoring(folder: Path) -> None:
     """Take our own `.gitignore` away; a person's stays."""
     ignore = folder / ".gitignore"

@@ -39,6 +39,7 @@ class Refreshed:
         self, catalog: Catalog, changed: tuple[str, ...], arrange: Callable[[], index.Index]
     ) -> None:
         self.catalog, self.changed, self._arrange = catalog, changed, arrange
+        self.adopted: str | None = None  # the commit of what other hands did
 
     @cached_property
     def index(self) -> index.Index:
@@ -97,8 +98,7 @@ class Refresher:
 
     def forget(self) -> None:
         """See the folder anew at the next question."""
-        self._known = self._foreseen = None
-        self._is_settled = False
+        self._known, self._foreseen, self._is_settled = None, None, False
 
     def refresh(self, *, write: bool = True) -> Refreshed:
         """Bring both files up to date with the notes, or (write=False) only tell what differs.
@@ -200,9 +200,8 @@ class Refresher:
         self.catalog().save()
 
     def _arrange(
-        self, columns: index.IndexColumns, ledger: str, coming: Rows = NOTHING,
-        most: int = 0,
-    ) -> index.Index:  # fmt: skip
+        self, columns: index.IndexColumns, ledger: str, coming: Rows = NOTHING, most: int = 0
+    ) -> index.Index:
         """The index of these notes; `coming` are those that a write is about to put in place."""
         entries: list[Entry] = []
         if ledger:

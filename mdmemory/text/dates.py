@@ -177,9 +177,9 @@ def asked_dates(text: str, today: date) -> tuple[list[tuple[str, ...]], str]:
     dates_found: list[tuple[str, ...]] = []
     for year, month, day in _sure_dates(text):
         if day:
-            dates_found.append(
-                (_day_word(_newest_date(month, day, today) if not year else (year, month, day)),)
-            )
+            # of no year: the newest that is past
+            year = year or today.year - ((month, day) > (today.month, today.day))
+            dates_found.append((_day_word((year, month, day)),))
         elif year:
             dates_found.append((f"{year}{month:02}",))
 
@@ -199,10 +199,6 @@ def _sure_dates(text: str) -> Iterator[tuple[int, int, int]]:
     for each in named_dates(text) if re.search(r"\d", text) else ():
         if each.is_sure and (each.year or each.day):
             yield each.year, each.month, each.day
-
-
-def _newest_date(month: int, day: int, today: date) -> tuple[int, int, int]:
-    return (today.year - ((month, day) > (today.month, today.day)), month, day)
 
 
 def _day_word(parts: tuple[int, int, int]) -> str:

@@ -13,7 +13,7 @@ from mdmemory.text.stop_words import listed_words
 _FIRST, _LAST = "\uac00", "\ud7a3"  # the syllables
 _FINALS = 28  # a syllable's place among as many tells its last consonant; 0: none
 # Particles behind a consonant and behind a vowel.
-_CLOSED = ("은", "이", "을", "과", "으로", "이랑", "이나", "이라도", "이야", "이에요", "이고")
+_CLOSED = tuple("은 이 을 과 으로 이랑 이나 이라도 이야 이에요 이고".split())
 _OPEN = ("는", "가", "를", "와", "랑", "나", "라도", "야", "예요")
 _SHORT = ("은", "는", "을", "를", "에")  # they stand behind nouns of one syllable, too
 _LONGEST = 6  # syllables of an ending

@@ -41,10 +41,7 @@ _ENGLISH_ENDS = "cdegilmnrsty"  # the last letters of all endings that the stemm
 _CJK = "\u3000"  # what is greater is Chinese, Japanese or Korean, and has no endings
 LONGEST = 64  # letters of a word that may have an ending
 # A word without such an ending is no inflected German word; a final s is left to the English one.
-_GERMAN_ENDINGS = (
-    "e", "em", "en", "er", "ern", "es", "est", "st", "et", "end", "ung", "ig", "ik", "isch",
-    "lich", "heit", "keit",
-)  # fmt: skip
+_GERMAN_ENDINGS = tuple("e em en er ern es est st et end ung ig ik isch lich heit keit".split())
 
 
 def normal_text(text: str) -> str:

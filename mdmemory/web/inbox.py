@@ -118,10 +118,11 @@ def _sides(site: Site, item: InboxItem) -> list[dict[str, Any]]:
         texts = marks.beside(item.notes[0].text, item.notes[1].text)
     names = ("this", "that") if item.is_pair else ("",) * len(item.notes)
     newest = max(side.date for side in item.notes) if item.notes else ""
+    has_both = len(site.layers.there()) == 2
     is_told = item.is_pair and len({side.date for side in item.notes}) == 2
     return [
         {
-            "name": side.name, "label": name, "layer": whose(side.layer) if _has_both(site) else "",
+            "name": side.name, "label": name, "layer": whose(side.layer) if has_both else "",
             "date": side.date, "source": side.source, "text": text,
             "is_newer": is_told and side.date == newest,
             "link": note_path(side.layer, side.file) if side.file else "",
@@ -136,10 +137,6 @@ def _place(site: Site, item: InboxItem, side: Side) -> str:
     if item.kind != Kind.ON_HOLD or Action.EDIT not in item.actions or not side.file:
         return ""
     return str(site.memory(side.layer).project.store / side.file)
-
-
-def _has_both(site: Site) -> bool:
-    return len(site.layers.there()) == 2
 
 
 def anchor(id: str) -> str:

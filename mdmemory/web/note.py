@@ -57,13 +57,15 @@ def note(site: Site, request: Request) -> Response:
     text, reasons = stored.note.body if stored else "", list[str]()
     if stored and not hold:
         text, reasons = _split_reasons(stored)
+    items = site.items().value if hold == WAITS else ()
+    whys = (item.why for item in items if (item.layer, item.key) == (layer, file))
     return site.page(
         request, "note.html", is_fresh=every.is_fresh, layer=layer, file=file, stored=stored,
         row=row, hold=hold,
         head=stored.note.head if stored else None,
         body=_body(site, layer, stored, text, is_hidden, is_shielded),
         reasons=render("\n".join(reasons), _leads(site, layer)) if reasons else "",
-        is_secret=is_hidden, held_why=_why_it_waits(site, layer, file) if hold == WAITS else "",
+        is_secret=is_hidden, held_why=next(whys, WAITS) if hold == WAITS else "",
         timeline=[] if is_shielded else _timeline(steps, None if more else STEPS, is_hidden),
         total=0 if is_shielded else len(steps),
         problem=problem, why=why, told=row.place.told() if row else "", strongest=STRONGEST,
@@ -92,20 +94,14 @@ def _on_hold(stored: StoredNote, row: NoteRow | None) -> str:
     return WAITS if row and row.status == "on hold" else ""
 
 
-def _why_it_waits(site: Site, layer: str, file: str) -> str:
-    items = site.items().value
-    return next((item.why for item in items if (item.layer, item.key) == (layer, file)), WAITS)
-
-
 def _name(stored: StoredNote | None, file: str, is_hidden: bool) -> str:
     name = stored.note.head.name if stored else file.removesuffix(".md")
     return redacted_text(name) if is_hidden else name
 
 
 def _body(
-    site: Site, layer: str, stored: StoredNote | None, text: str, is_hidden: bool,
-    is_shielded: bool,
-) -> Any:  # fmt: skip
+    site: Site, layer: str, stored: StoredNote | None, text: str, is_hidden: bool, is_shielded: bool
+) -> Any:
     """The text of a note; of one that is on hold without its secrets, as it stands."""
     if stored is None or stored.note.head.status == UNREADABLE:
         return ""
@@ -208,7 +204,7 @@ def _list_links(
         "into": [shown(other) for other in into[:MOST_LINKED]],
         "replaced": [shown(other) for other in around.older[file]],
         "more": max(0, len(into) - MOST_LINKED),
-    }  # fmt: skip
+    }
 
 
 # --- its life

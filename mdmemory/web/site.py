@@ -148,17 +148,14 @@ class Site:
             auto_reload=False,
         )  # fmt: skip
         made.globals |= {
-            "version": VERSION, "form_field": FIELD, "form_token": self._form_token,
-            "note_path": note_path, "query": _query,
+            "version": VERSION, "form_field": FIELD, "note_path": note_path, "query": _query,
+            "form_token": lambda path: self.access.form_token(unquote(path.partition("?")[0])),
         }  # fmt: skip
         made.filters |= {
             "plural": plural, "minute": minute, "whose": whose, "commands": marks.commands,
             "quoted": shlex.quote,
         }  # fmt: skip
         return made
-
-    def _form_token(self, target: str) -> str:
-        return self.access.form_token(unquote(target.partition("?")[0]))
 
     def page(
         self, request: Request, template: str, *, status: int = 200, is_fresh: bool = True,

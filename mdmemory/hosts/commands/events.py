@@ -26,18 +26,14 @@ if TYPE_CHECKING:
 
 START, PROMPT, STOP, END = "start", "prompt", "stop", "end"
 # not PreCompact: what it adds to the prompt of a summary stands in Claude Code's terminal, whole
-_SHARED = {
-    "SessionStart": START, "UserPromptSubmit": PROMPT, "Stop": STOP, "SessionEnd": END,
-}  # fmt: skip
+_SHARED = {"SessionStart": START, "UserPromptSubmit": PROMPT, "Stop": STOP, "SessionEnd": END}
 # What each host calls these; its wiring names them all, and no other: each costs a process.
 KINDS: Mapping[str, Mapping[str, str]] = {
     "claude": _SHARED,
     "codex": _SHARED,
     # its PreCompress comes with every turn, and tells nothing
-    "gemini": {
-        "SessionStart": START, "BeforeAgent": PROMPT, "AfterAgent": STOP, "SessionEnd": END,
-    },
-}  # fmt: skip
+    "gemini": {"SessionStart": START, "BeforeAgent": PROMPT, "AfterAgent": STOP, "SessionEnd": END},
+}
 _HOOK_OPEN, _HOOK_CLOSE = "<hook_context>", "</hook_context>"
 _NOT_TYPED = "<task-notification>"  # Claude Code: an agent in the background has ended
 _TURNS = ("prompt_id", "turn_id")  # Claude Code, Codex

@@ -31,10 +31,10 @@ from mdmemory.hosts.notifications import Notifications
 from mdmemory.memory import Memory
 
 _READINGS, _END, _SIZE = "readings", ".json", 10_000  # bytes of one file
-_NEEDED = (
-    "capture.store_fact", "capture.wishes", "prompt.message_part", "search.project",
-    "search.sources", "session.heard", "session.session",
-)  # fmt: skip
+_NEEDED = tuple(
+    "capture.store_fact capture.wishes prompt.message_part search.project search.sources "
+    "session.heard session.session".split()
+)
 _ANY = "Remember that the lamp is red."
 Params = Mapping[str, Any]
 Output = dict[str, Any]

@@ -47,9 +47,7 @@ PROTOCOL = "memory/PROTOCOL.md"
 PLUGIN = "plugin/mdmemory.ts"
 CONFIGURATION = "opencode.json"  # where an MCP server stands in place of the plugin
 _COMMANDS = ("remember", "memory", "forget", "memory-review", "memory-undo")
-NAMES = (
-    PROTOCOL, PLUGIN, CONFIGURATION, *(f"command/{name}.md" for name in _COMMANDS), SKILL,
-)  # fmt: skip
+NAMES = (PROTOCOL, PLUGIN, CONFIGURATION, *(f"command/{name}.md" for name in _COMMANDS), SKILL)
 _CONSTANT = re.compile(r"^const (COMMAND|INSTRUCTIONS)[^=]*= (\[.*\])", re.M)
 
 
