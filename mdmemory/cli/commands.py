@@ -65,22 +65,19 @@ COMMANDS = (
     ("completion", "serving", "complete commands and names with the tab key"),
 )
 # The first command of each group, and the heading above it. `--help` shows the first two groups.
-GROUPS = {
-    "add": "Daily", "setup": "Set-up", "extract": "Passes", "index": "Plumbing",
-}  # fmt: skip
+GROUPS = {"add": "Daily", "setup": "Set-up", "extract": "Passes", "index": "Plumbing"}
 _FIRST_GROUPS = 2
 # Commands that open no memory, or choose which one.
-_WITHOUT_LAYERS = frozenset((
-    *("setup", "init", "move", "sync", "config", "web", "demo", "hook", "bridge", "mcp"),
-    "completion", "audit",
-))  # fmt: skip
+_WITHOUT_LAYERS = "setup init move sync config web demo hook bridge mcp completion audit".split()
 # What people type who know other programs, and what it is called here.
-_OTHER_NAMES = {
-    "mv": "rename", "rm": "forget", "delete": "forget", "remove": "forget", "ls": "list",
-    "cat": "show", "get": "show", "settings": "config", "set": "config", "find": "search",
-    "grep": "search", "new": "add", "remember": "add", "revert": "undo", "push": "sync",
-    "install": "setup", "diff": "log", "history": "log",
-}  # fmt: skip
+_OTHER_NAMES = dict(
+    pair.split(":")
+    for pair in (
+        "mv:rename rm:forget delete:forget remove:forget ls:list cat:show get:show settings:config "
+        "set:config find:search grep:search new:add remember:add revert:undo push:sync "
+        "install:setup diff:log history:log"
+    ).split()
+)
 
 
 # argparse makes one whenever an option is added, and would load four packages to find its width.
@@ -108,6 +105,9 @@ lists all commands.
 """
 
 
+_WORD, _PATH = 80, 255  # characters of a word, and of a path, that a message repeats
+
+
 class HelpLines(argparse.HelpFormatter):
     """Help in which each line of what is said of an option begins a line."""
 
@@ -122,6 +122,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> None:  # type: ignore[override]
         """Raise UsageError, where argparse would print the usage and exit."""
         hint = f"`{self.prog} --help` shows the usage."
+        if message.startswith("unrecognized"):
+            hint = f"Put a text into quotes; {hint}"
         raise UsageError(f"{message[:1].upper()}{message[1:]}.", hint)
 
 
@@ -172,6 +174,10 @@ def main(words: Sequence[str]) -> int:
     try:
         return _dispatch_words(words)
     except MdmemoryError as problem:
+        for word in {*words, *(each.partition("=")[2] for each in words)}:
+            most = _PATH if "/" in word else _WORD
+            for said in (word, repr(word)[1:-1]) if len(word) > most else ():
+                problem.message = problem.message.replace(said, f"{said[:most]}…")
         _print_problem(problem, wants_json)
         return problem.exit_code
     except BrokenPipeError:
@@ -251,7 +257,9 @@ def command_parser(name: str) -> Parser:
     add_options(parser)
     parser.description = add_options.__doc__
     show = _FORMATTER(prog=name)._format_args
-    words = [show(each, each.dest) for each in parser._get_positional_actions()]
+    words = [
+        show(each, each.dest).replace(" ...", "…") for each in parser._get_positional_actions()
+    ]
     parser.usage = " ".join([f"{parser.prog} [OPTIONS]", *words])
     return parser
 
@@ -353,10 +361,11 @@ NO_STORE_YET = (
     'There is no store yet. The first "Remember that ..." in a project makes one, or '
     "`mdmemory init`."
 )
+UNDO = "Undo: `mdmemory undo {}`."  # in every receipt
 PATIENCE = 30.0  # seconds that a person's command waits for other writers
 LISTED = 200  # citations or problems that are listed; the rest is counted
 
-_WRITING = (*("add", "edit", "rename", "forget"), *("extract", "compact", "import", "sync"))
+_WRITING = "add edit rename forget extract compact import sync".split()
 
 
 def open_layers(options: Namespace, *, automatic: bool = False, watched: bool = False) -> Memory:
@@ -378,8 +387,16 @@ def open_layers(options: Namespace, *, automatic: bool = False, watched: bool = 
         automatic=automatic, patience=None if automatic else Patience(PATIENCE, waiting),
         watched=watched,
     )  # fmt: skip
-    if options.holder in _WRITING and not getattr(options, "dry_run", False):
-        _settle_wishes(layers, automatic)
+    is_writing = options.holder in _WRITING and not getattr(options, "dry_run", False)
+    if is_writing and (done := layers.settle_wishes()):
+        from mdmemory.prompt import lines
+        from mdmemory.store.receipt_box import Receipt
+
+        line = lines.of_as_said(done)
+        warn_person(line["message"] if line else "What was asked for earlier is known already.")
+        if automatic and line:  # nobody reads that: the person's next client tells them
+            receipt = Receipt(line["message"], {"learned": len(done)}, "success")
+            leave_receipt(layers.main, receipt)
     return layers
 
 
@@ -389,19 +406,6 @@ def only_memory(layers: Memory) -> Memory:
     if layers.question is not None:
         raise layers.question
     return layers.main
-
-
-def _settle_wishes(layers: Memory, automatic: bool) -> None:
-    if not (done := layers.settle_wishes()):
-        return
-    from mdmemory.prompt import lines
-
-    line = lines.of_as_said(done)
-    warn_person(line["message"] if line else "What was asked for earlier is known already.")
-    if automatic and line:  # nobody reads that: the person's next client tells them
-        from mdmemory.store.receipt_box import Receipt
-
-        leave_receipt(layers.main, Receipt(line["message"], {"learned": len(done)}, "success"))
 
 
 def leave_receipt(memory: Memory, receipt: Receipt | None) -> None:
@@ -447,6 +451,13 @@ def visible_text(text: str) -> str:
     from mdmemory.unseen import CONTROL
 
     return CONTROL.sub("\ufffd", text)
+
+
+def in_utc(time: str) -> str:
+    """The day and minute of an ISO time with an offset, as a person reads it; "-" for none."""
+    from datetime import UTC, datetime
+
+    return f"{datetime.fromisoformat(time).astimezone(UTC):%Y-%m-%d %H:%M} UTC" if time else "-"
 
 
 def show_value(options: Namespace, value: Any, *lines: str, failed: bool = False) -> int:
