@@ -6,11 +6,14 @@ import os
 import re
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from mdmemory.actions.listing import Listed, in_words
 from mdmemory.cli.commands import (
     LISTED,
+    UNDO,
     ask_person,
     choose_number,
     count_noun,
@@ -35,7 +38,7 @@ if TYPE_CHECKING:  # the commands that only read must not pay for writing
     from mdmemory.actions.erasing import Erasable
     from mdmemory.citing.citation import CheckedCitation
     from mdmemory.search.results import Hit
-    from mdmemory.store.writer import StoredIn
+    from mdmemory.store.store import StoredNote
 
 
 def run_add(layers: Memory, options: Namespace) -> int:
@@ -43,24 +46,19 @@ def run_add(layers: Memory, options: Namespace) -> int:
         return _state_fact(layers, options)
     if not options.type:
         raise UsageError("A note with --description needs --type.", f"One of: {', '.join(TYPES)}.")
-    name = options.name or options.text
-    body = _read_body(options.body)
-
-    def add(body: str) -> Edited:
-        return layers.add(
-            name, type=options.type, description=options.description, body=body, kind=options.kind,
-            source=options.source, everywhere=options.everywhere, cite=options.cite,
-            replaces=options.replaces,
-        )  # fmt: skip
-
-    if body is not None:
-        done = add(body)
-    else:
+    name, body = options.name or options.text, " ".join(options.body) if options.body else None
+    given: AbstractContextManager[str] = nullcontext("")
+    if (body := _read_body(body)) is None:
         from mdmemory.cli.editor import edited_copy
 
         check_name(name)  # it names the copy
-        with edited_copy(f"{options.description}\n", f"{name}.md") as text:
-            done = add(text.rstrip("\n"))
+        given = edited_copy(f"{options.description}\n", f"{name}.md")
+    with given as text:
+        done = layers.add(
+            name, type=options.type, description=options.description, kind=options.kind,
+            body=text.rstrip("\n") if body is None else body, source=options.source,
+            everywhere=options.everywhere, cite=options.cite, replaces=options.replaces,
+        )  # fmt: skip
     same = f"{done.file} already says this; nothing changed."
     memory = layers.for_type(options.type, everywhere=options.everywhere)
     return report_note(layers, memory, options, done, "Stored", same)
@@ -73,18 +71,22 @@ def _field_line(name: str, text: str) -> str:
 def _state_fact(layers: Memory, options: Namespace) -> int:
     """Store a sentence, and show what was made of it."""
     from mdmemory.capture.fact import state_fact
+    from mdmemory.capture.notice import FLOOR, letter_weight
 
-    text = _read_body(options.text) or ""
-    if re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", text):
-        if options.type or options.body is not None:
-            raise UsageError(
-                f"The note {text} has no description.", "Pass --description, one line."
-            )
+    text, more = _read_body(options.text) or "", " ".join(options.body)
+    is_name = re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", text)
+    is_cut = len(options.body) > 1 or letter_weight(text) < FLOOR
+    if more and is_cut and " " not in text and not (is_name and "-" in text):
+        text, more, is_name = f"{text} {more}", "", None  # without quotes a shell cuts a sentence
+    if is_name and (options.type or more):
+        hint = "Pass --description, one line; or put the sentence into quotes."
+        raise UsageError(f"The note {text} has no description.", hint)
+    if is_name:
         raise UsageError(
             f"{text} is a name, and no fact.",
             "Say the fact in a sentence, or give the NAME with --type and --description.",
         )
-    body = "" if options.body is None else _read_body(options.body) or ""
+    body = _read_body(more) or ""
     fact = state_fact(text, type=options.type, name=options.name, body=body, kind=options.kind)
     replaces: Sequence[str] = options.replaces
     near = layers.near(fact.said) if is_terminal() and not (options.json or replaces) else []
@@ -191,30 +193,19 @@ def run_edit(layers: Memory, options: Namespace) -> int:
 def run_rename(layers: Memory, options: Namespace) -> int:
     memory, name = layers.holding(options.name)
     done = memory.rename(name, options.new)
-    edited, written = done.edited, done.edited.written
-    for file, why in written.kept:
-        warn_person(f"{file} was not changed: {why}.")
     for file in done.left:
         warn_person(f"{file} still links to the old name, which stays an alias.")
-    fields = {
-        "file": edited.file, "name": edited.name, "digest": edited.digest,
-        "layer": memory.layer, "commit": written.commit, "was": done.before,
-        "linked": [*done.linked],
-    }  # fmt: skip
-    lines = [f"{edited.file} has this name already."]
-    if not edited.same:
-        whose = " in your own store" if memory.layer == USER else ""
-        commit = str(written.commit)[:10]
-        lines = [f"Renamed {done.before} to {edited.file}{whose} (commit {commit})."]
-    if done.linked:
-        notes = count_noun(len(done.linked), "note")
-        lines.append(f"Links follow in {notes}: {', '.join(done.linked)}.")
-    return show_value(options, fields, *lines, failed=bool(written.kept))
+    notes = f"Links follow in {count_noun(len(done.linked), 'note')}: {', '.join(done.linked)}."
+    return report_note(
+        layers, memory, options, done.edited, f"Renamed {done.before} to",
+        f"{done.edited.file} has this name already.", *([notes] if done.linked else []),
+        was=done.before, linked=[*done.linked],
+    )  # fmt: skip
 
 
 def report_note(
     layers: Memory, memory: Memory, options: Namespace, done: Edited, verb: str, same: str,
-    *more: str, **made: str,
+    *more: str, **made: Any,
 ) -> int:  # fmt: skip
     """Tell what became of a note, and return the exit code. `more` are lines for people on one that
     changed, `made` is what JSON says of it besides."""
@@ -227,12 +218,16 @@ def report_note(
     if options.json or done.same:
         return show_value(options, fields, same, failed=bool(written.kept))
     where = f"commit {written.commit[:10]}" if written.commit else "not committed"
-    lines = [f"{verb} {done.file}{' in your own store' if layer == USER else ''} ({where})."]
+    whose = " in your own store, for all projects" if layer == USER else ""
+    lines = [f"{verb} {done.file}{whose} ({where})."]
     for pair in done.superseded:
         text = visible_text(pair["text"])
         lines.append(f"It replaces {pair['file']}, which is superseded now: {text}")
-    if done.superseded and written.id:
-        lines.append(f"Undo: `mdmemory undo {written.id}`.")
+    if written.id:
+        lines.append(UNDO.format(written.id))
+    is_meant = done.file.startswith(USER) or layers.of_project or options.store
+    if verb == "Stored" and layer == USER and not (is_meant or options.everywhere):
+        lines.append("This folder is in no project: to move it to one, undo, and add it there.")
     for pair in done.doubtful:
         lines.append(f"It may replace {pair['file']}: {visible_text(pair['text'])}")
     if done.doubtful:
@@ -296,7 +291,20 @@ def run_check(layers: Memory, options: Namespace) -> int:
     lines = citation_lines(shown[:LISTED])
     if more := len(shown[LISTED:]):
         lines.append(f"... and {more} more: `mdmemory check --json` lists all.")
-    lines.append(_sum_line(citations, options.diff))
+    if options.diff is not None:
+        said = "stood until {} and not any more."
+        unsure = "stood until {}; this clone cannot tell what became of that."
+        counts = (len(outdated), said), (len(citations) - len(outdated), unsure)
+        says = [f"{count_noun(n, 'citation')} {text}" for n, text in counts if n]
+        nothing = "Nothing that the notes cite drifts since {}."
+        lines.append((" ".join(says) or nothing).replace("{}", options.diff))
+    elif not citations:
+        lines.append("The notes cite nothing of the project.")
+    else:
+        states = Counter(sorted(each.state for each in citations))
+        what = ", ".join(f"{count} {state}" for state, count in states.items())
+        where = count_noun(len({each.file for each in citations}), "note")
+        lines.append(f"{count_noun(len(citations), 'citation')} in {where}: {what}.")
     if outdated:
         lines.append("Next: `mdmemory forget NAME`, `edit` it, or `review NAME keep` if it holds.")
     fields = {"ok": not outdated, "citations": [each._asdict() for each in citations]}
@@ -317,24 +325,6 @@ def citation_lines(checked: Sequence[CheckedCitation]) -> list[str]:
     return lines
 
 
-def _sum_line(citations: Sequence[CheckedCitation], since: str | None) -> str:
-    """How many citations stand how."""
-    if since is not None:
-        lost = [each for each in citations if each.is_outdated]
-        what = count_noun(len(lost), "citation")
-        says = [f"{what} stood until {since} and not any more."] if lost else []
-        if more := len(citations) - len(lost):
-            what = count_noun(more, "citation")
-            says.append(f"{what} stood until {since}; this clone cannot tell what became of that.")
-        return " ".join(says) or f"Nothing that the notes cite drifts since {since}."
-    if not citations:
-        return "The notes cite nothing of the project."
-    states = [each.state for each in citations]
-    counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
-    notes = len({each.file for each in citations})
-    return f"{count_noun(len(citations), 'citation')} in {count_noun(notes, 'note')}: {counts}."
-
-
 # --- forget
 
 _SHOWN = 400  # characters of a note's text
@@ -346,16 +336,18 @@ def run_forget(layers: Memory, options: Namespace) -> int:
         return _erase_note(layers, what, options)
     try:
         memory, name = layers.holding(what)
-        memory.note(name)
+        gone = memory.note(name)
     except Ambiguous:
         raise
     except NotFound as problem:
         memory, name = _choose_note(layers, what, options, problem)
+        gone = memory.note(name)
     done = memory.remove(name)
-    also = [f"With it went what it had replaced: {', '.join(done.also)}."] if done.also else []
-    back = f"`mdmemory undo {done.written.id}`"
-    stays = f"Its text stays in the store's history. To take it back: {back}."
-    lines = [*also, stays] if done.written.commit else []
+    lines = [_field_line("description", _description_line(gone))]
+    if done.also:
+        lines.append(f"With it went what it had replaced: {', '.join(done.also)}.")
+    if done.written.commit:
+        lines.append("Its text stays in the store's history.")
     return report_note(layers, memory, options, done, "Removed", "", *lines)
 
 
@@ -406,7 +398,7 @@ def _choose_note(
     if not notes:
         raise problem
     if options.json or not is_terminal():
-        files = "\n".join(f"  {each.file}  {_description_line(each)}" for each in notes)
+        files = "\n".join(f"  {each.file}  {_description_line(each.stored)}" for each in notes)
         if not options.json:
             print(files)
         raise NotFound(
@@ -415,7 +407,7 @@ def _choose_note(
             "Name the one to forget.",
         )
     for number, each in enumerate(notes, 1):
-        body, description = " ".join(each.stored.note.body.split()), _description_line(each)
+        body, description = " ".join(each.stored.note.body.split()), _description_line(each.stored)
         print(f"{number}  {each.file}\n   {description}")
         if body.rstrip(".") not in ("", description.rstrip(".")):
             print(f"   {visible_text(body)[:_SHOWN]}")
@@ -429,8 +421,8 @@ def _choose_note(
     return layers.holding(notes[at].file)
 
 
-def _description_line(each: StoredIn) -> str:
-    return visible_text(" ".join(each.stored.note.head.description.split()))
+def _description_line(stored: StoredNote) -> str:
+    return visible_text(" ".join(stored.note.head.description.split()))
 
 
 # --- search

@@ -81,7 +81,7 @@ def add_options(parser: Parser) -> None:
     value(parser, "--cite", "PATH[#L10-L20]", about, action="append", default=[])
     about = "a note that it replaces; repeatable"
     value(parser, "--replaces", "NAME", about, action="append", default=[])
-    value(parser, "body", "BODY", "the note's text (- reads standard input)", nargs="?")
+    value(parser, "body", "BODY", "the note's text (- reads standard input)", nargs="*")
 
 
 def search_options(parser: Parser) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.cli.commands import (
+    UNDO,
     count_noun,
     emit_json,
     leave_receipt,
@@ -204,9 +205,9 @@ def _tell_extracted(done: Extracted, dry_run: bool) -> None:
         asked_it = f"{done.model} was asked, " if done.failure is None else ""
         print(f"Dry run: {asked_it}nothing was stored.")
     if done.commit:
-        print(f"Commit {done.commit[:10]}. Undo: `mdmemory undo {done.id}`.")
+        print(f"Commit {done.commit[:10]}. {UNDO.format(done.id)}")
     elif done.waits:
-        print(f"{WAITS} Undo: `mdmemory undo {done.id}`.")
+        print(f"{WAITS} {UNDO.format(done.id)}")
     elif any(written.values()) and not dry_run:
         warn_person("The notes are stored but not committed; `mdmemory doctor` says why.")
 
@@ -281,11 +282,9 @@ def _tell_outcome(outcome: Outcome, plan: str | None) -> None:
         if (code, message) not in messages:
             print(f"{'left out' if is_one_op else what}: {message}")
     if outcome.outcome == "applied":
-        ops, undo = count_noun(len(outcome.applied), "op"), f"Undo: `mdmemory undo {outcome.id}`"
-        if commit := (outcome.commit or "")[:10]:
-            print(f"{ops} in commit {commit}. {undo} or `git revert {commit}`.")
-        else:
-            print(f"{ops}. {WAITS} {undo}.")
+        commit = (outcome.commit or "")[:10]
+        where = f" in commit {commit}." if commit else f". {WAITS}"
+        print(f"{count_noun(len(outcome.applied), 'op')}{where} {UNDO.format(outcome.id)}")
     else:
         again = f" Correct {plan} and run it again." if plan and outcome.refusals else ""
         print(((outcome.outcome == "noop" and outcome.why) or _WORDS[outcome.outcome]) + again)

@@ -206,7 +206,7 @@ def test_help_shows_the_usage_with_what_may_be_left_out(
         main(["add", "--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("usage: mdmemory add [OPTIONS] TEXT [BODY]\n")
+    assert shown.startswith("usage: mdmemory add [OPTIONS] TEXT [BODY…]\n")
     assert shown == helped("add")
     assert ", ".join(clients.NAMES) in " ".join(helped("setup").split())
     assert ", ".join(KINDS) in " ".join(helped("review").split())

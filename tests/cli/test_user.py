@@ -261,12 +261,12 @@ def test_what_is_given_is_taken(begun: Path, run: Run, ask: Ask, monkeypatch: Pa
     assert (done["file"], done["layer"]) == ("reference-deploy-tool.md", "project")
     monkeypatch.setattr("sys.stdin", io.StringIO("the staging box is at 10.0.4.7\n"))
     assert ask("add", "-")["file"] == "project-the-staging-box-is-at.md"
-    for more in (["I am colour-blind"], ["Use tabs in Makefiles", "--everywhere"]):
+    for more in (["I am colour-blind"], [*"Use tabs in Makefiles".split(), "--everywhere"]):
         assert json.loads(run("add", *more, "--json").out)["layer"] == "user"
 
 
 REFUSED = (
-    (["tabs"], "is a name, and no fact"),
+    (["tabs" * 99], f"{'tabs' * 20}… is a name, and no fact"),
     (["go-tabs", "--type", "feedback"], "has no description"),
     (["go-tabs", "--description", "Uses tabs", "In Go."], "needs --type"),
     (["my password is hunter2xYz9Q4"], "secret"),
