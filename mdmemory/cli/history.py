@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 from mdmemory.actions.note_history import Step, TextChange, kind_of
 from mdmemory.cli.commands import (
+    UNDO,
     agrees_to,
     emit_json,
+    in_utc,
     is_terminal,
     only_memory,
     show_value,
@@ -26,7 +28,6 @@ from mdmemory.memory import Memory
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmemory.actions.undo import Planned, Undone
-    from mdmemory.memory import Memory
 
 
 # of the terminal: bold, red and struck out, green; and how the same looks without colours
@@ -84,7 +85,19 @@ def run_log(layers: Memory, options: Namespace) -> int:
         ])  # fmt: skip
         return 0
     for row in rows:
-        _print_row(layers, row)
+        entry, step = row.logged, row.step
+        id = entry.get(ID_TRAILER) or entry.commit[:10] or "-"
+        about = [
+            "undone" if row.undone else "not on a branch yet" if entry.waits else "",
+            "your own store" if row.memory is layers.of_person and layers.of_project else "",
+            f"gone: {step.file}" if step and step.text is None else "",
+        ]
+        mark = "".join(f"  ({each})" for each in about if each)
+        print(f"{id}  {in_utc(entry.time)}  {visible_text(entry.subject)}{mark}")
+        for op in () if step else entry.ops:
+            print(f"            {op}")
+        if row.diff:
+            print(row.diff, end="")
     if options.n is None and len(changes) > len(rows):
         warn_person("Older changes are not shown: `mdmemory log --all` lists them, too.")
     if last:
@@ -133,29 +146,12 @@ def _in_words(changes: Sequence[TextChange]) -> str:
     )
 
 
-def _print_row(layers: Memory, row: _Row) -> None:
-    entry, step = row.logged, row.step
-    id = entry.get(ID_TRAILER) or entry.commit[:10] or "-"
-    about = [
-        "undone" if row.undone else "not on a branch yet" if entry.waits else "",
-        "your own store" if row.memory is layers.of_person and layers.of_project else "",
-        f"gone: {step.file}" if step and step.text is None else "",
-    ]
-    mark = "".join(f"  ({each})" for each in about if each)
-    print(f"{id}  {entry.time[:16] or '-'}  {visible_text(entry.subject)}{mark}")
-    for op in () if step else entry.ops:
-        print(f"            {op}")
-    if row.diff:
-        print(row.diff, end="")
-
-
 def _show_captures(memory: Memory, options: Namespace) -> int:
     captures, lines = memory.captures(options.n), []
     for each in captures:
         why = f" ({', '.join(each.reasons)})" if each.reasons else ""
-        lines.append(
-            f"{each.time[:16]}  {each.session}  {each.outcome}{why}: {visible_text(each.preview)}"
-        )
+        about = f"{each.outcome}{why}: {visible_text(each.preview)}"
+        lines.append(f"{in_utc(each.time)}  {each.session}  {about}")
         if each.near:
             lines.append(f"{'':18}similar: {', '.join(each.near)}")
     return show_value(options, [each._asdict() for each in captures], *lines)
@@ -189,7 +185,7 @@ def run_undo(layers: Memory, options: Namespace) -> int:
 def _agrees_to_undo(plans: Sequence[Planned]) -> bool:
     """Name what would be taken back, and ask the person at the terminal."""
     for plan in plans:
-        print(f"{plan.kind} of {plan.time[:16]}: {visible_text('; '.join(plan.facts))}")
+        print(f"{plan.kind} of {in_utc(plan.time)}: {visible_text('; '.join(plan.facts))}")
     return agrees_to("Take this back?")
 
 
@@ -206,6 +202,6 @@ def _undone_lines(layers: Memory, memory: Memory, all_done: Sequence[Undone]) ->
     if not any(done.restored or done.kept for done in all_done):
         yield "Nothing to undo: the files are already as they were before."
     if written := next((done.written for done in all_done if done.written.commit), None):
-        yield f"Commit {(written.commit or '')[:10]}. To undo this: `mdmemory undo {written.id}`."
+        yield f"Commit {(written.commit or '')[:10]}. {UNDO.format(written.id)}"
     elif any(done.kept for done in all_done):
         yield "Nothing was undone. Older changes: `mdmemory log`, then `mdmemory undo ID`."

@@ -14,14 +14,12 @@ from mdmemory.config import person
 from mdmemory.errors import UsageError
 from mdmemory.memory import Memory
 from mdmemory.search.sources import session_folders
-from mdmemory.store.project import Project
 from mdmemory.tools.session import as_json as observed
 from mdmemory.tools.session import sections_shown, stored_content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mdmemory.memory import Memory
     from mdmemory.observe.observation import Observation
 
 _TITLE = 80  # characters of a title
@@ -59,10 +57,7 @@ def run_session(layers: Memory, options: Namespace) -> int:
         more = {"promotions": promotions, "summary": summary, "observations": observations}
         texts = map(visible_text, sections_shown(fields["sections"] | more))
         return show_value(options, fields, *(text.replace("\n", "\n  ") for text in texts))
-    return _list_sessions(memory.project, options)
-
-
-def _list_sessions(project: Project, options: Namespace) -> int:
+    project = memory.project
     from mdmemory.privacy import redacted_text
     from mdmemory.transcripts.sources import TITLES, sessions
     from mdmemory.transcripts.turns import turns_read
@@ -89,10 +84,10 @@ def _list_sessions(project: Project, options: Namespace) -> int:
     lines = []
     for row in rows:
         title = "".join(sign for sign in " ".join(row["title"].split()) if sign.isprintable())
-        time = row["time"][:16].replace("T", " ") or "-"
+        time = f"{row['time'][:16].replace('T', ' ')} UTC" if row["time"] else "-"
         unread = f"{count_noun(row['turns'], 'turn')}, {row['turns'] - row['read']} unread"
         host = TITLES[row["source"]]
-        lines.append(f"{time:<16}  {host:<11}  {row['id']}  {unread:<20}  {title}".rstrip())
+        lines.append(f"{time:<20}  {host:<11}  {row['id']}  {unread:<20}  {title}".rstrip())
     if not there.is_all:
         lines.append(f"These are the newest {len(rows)}; `mdmemory session --all` shows all.")
     *names, last = TITLES.values()

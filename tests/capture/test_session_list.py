@@ -103,7 +103,7 @@ def test_the_sessions_of_both_hosts_are_listed_newest_first(bench: Bench) -> Non
         )
     ]
     lines = bench.tell("session").splitlines()
-    assert lines[0].startswith("2026-09-21 14:13  OpenCode     ses_new  2 turns, 2 unread")
+    assert lines[0].startswith("2026-09-21 14:13 UTC  OpenCode     ses_new  2 turns, 2 unread")
     assert lines[0].endswith("  a[2J b")
     assert lines[-1] == "Read one: `mdmemory extract --session ID`."
 

@@ -81,7 +81,7 @@ def test_a_change_may_be_a_commit_made_by_hand(project: Path, say: Say, git: Git
     (project / "notes/memory/a.md").write_text("one\n", encoding="utf-8")
     commit(git, project, "by a person")
     text = say("log", "HEAD", "-p")
-    assert re.match(r"[0-9a-f]{10}  \S+  by a person\n", text)
+    assert re.match(r"[0-9a-f]{10}  \S+ \S+ UTC  by a person\n", text)
     assert "+one" in text
     assert "+one" not in say("log", "HEAD")
 
@@ -183,7 +183,7 @@ def test_at_a_terminal_undo_names_the_fact_and_asks(
     project: Path, say: Say, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    told = r"^edit of [-0-9T:]+: Uses tabs\.\nTake this back\? \[Y/n\] "
+    told = r"^edit of [-0-9: ]+ UTC: Uses tabs\.\nTake this back\? \[Y/n\] "
     for typed, code in (("n\n", 1), ("\n", 0)):
         assert "spaces" in say("show", "go-tabs")
         monkeypatch.setattr("sys.stdin", Typed(typed))

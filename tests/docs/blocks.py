@@ -18,7 +18,7 @@ ELISION = "..."
 _VARIES = (
     (r"\bm-[0-9a-f]{8}\b", "m-ID"),
     (r"\b[0-9a-f]{10}\b", "COMMIT"),
-    (r"\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?\b", "DATE"),
+    (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d)?\b", "DATE"),
 )
 
 
