@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shlex
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mdmemory.actions.listing import in_words
 from mdmemory.cli.commands import (
     LISTED,
     NO_STORE_YET,
+    UNDO,
     count_noun,
+    in_utc,
     open_layers,
     show_value,
     visible_text,
@@ -20,22 +22,19 @@ from mdmemory.cli.commands import (
 )
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
+from mdmemory.errors import NoStore
 from mdmemory.layers import USER
 from mdmemory.memory import Memory
 from mdmemory.store.store import INDEX
 
-if TYPE_CHECKING:
-    from mdmemory.audit_model import ModelReading
-
-_NAMED = 5  # files of a kind that `status` names
+_NAMED = 5  # files of a kind that are named
 
 
 def run_doctor(layers: Memory, options: Namespace) -> int:
     from mdmemory.hosts import problems
 
     environment = person.person_places().environment
-    is_bare = layers.question is None and not layers.there()
-    if is_bare and problems.connected_titles(environment):
+    if _bare_assistants(layers, environment):
         # of somebody who has no store yet only the assistants can be looked at
         findings = problems.of_assistants(environment, Path.cwd())
         rows = [{**row, "layer": USER} for row in findings]
@@ -75,6 +74,9 @@ def run_index(layers: Memory, options: Namespace) -> int:
         else:
             done = f"Updated {path}" if changed else there
             lines.append(f"{done}: {listed} of {count_noun(total, 'note')}.")
+            if commit := state.adopted:
+                files = [file for group in memory.change(commit).groups() for file in group]
+                lines.append(f"Committed {_some(files)}. {UNDO.format(commit[:10])}")
     fields = {name: value for name, value in rows[0].items() if name != "layer"}
     failed = options.check and any(row["changed"] for row in rows)
     return show_value(options, {**fields, "layers": rows}, *lines, failed=failed)
@@ -88,8 +90,7 @@ def run_status(layers: Memory, options: Namespace) -> int:
     from mdmemory.review.items import Kind
 
     environment = person.person_places().environment
-    assistants = problems.connected_titles(environment)
-    if assistants and not options.json and layers.question is None and not layers.there():
+    if (assistants := _bare_assistants(layers, environment)) and not options.json:
         print(f"store       {NO_STORE_YET}\nassistants  {assistants}")
         return 0
     each, memory = layers.each(), layers.main
@@ -118,7 +119,7 @@ def run_status(layers: Memory, options: Namespace) -> int:
     full = "; it is full: no more facts are kept" if is_full else ""
     inbox = f"{', '.join(kinds)}: `mdmemory review`{full}" if kinds else "nothing waits for you"
     lines += [f"inbox       {inbox}", *_file_lines(rows)]
-    last = "{outcome} at {at}".format(**report["last"]) if report["last"] else "none"
+    last = f"{past['outcome']} at {in_utc(past['at'])}" if (past := report["last"]) else "none"
     lines.append(f"compaction  {report['due'] or 'not due'}; last: {last}")
     small = " (a small model: asked pair by pair)" if report["questions"] == "pairs" else ""
     where, cost = "nowhere", report["tokens_today"]
@@ -142,6 +143,18 @@ def run_status(layers: Memory, options: Namespace) -> int:
     return 0
 
 
+def _bare_assistants(layers: Memory, environment: Mapping[str, str]) -> str:
+    """Who is connected where no store is yet, in words, else "". Raises NoStore: nobody is."""
+    from mdmemory.hosts import problems
+
+    if layers.question is not None or layers.there():
+        return ""
+    if not (titles := problems.connected_titles(environment)):
+        hint = "Next: `mdmemory setup` connects your assistants."
+        raise NoStore("Nothing is set up here yet.", hint)
+    return titles
+
+
 def _file_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     """At most one line each: on what other hands did, what no branch has yet, and what cannot be
     read."""
@@ -156,13 +169,16 @@ def _file_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     unread = [file for row in rows for file in row["unread"]]
     for title, names, about in (
         ("by hand", by_hand, "your next mdmemory command that writes commits it"),
-        ("waiting", waiting,
-         "stored in git; your next mdmemory command commits it to the branch"),
+        ("waiting", waiting, "stored in git; your next mdmemory command commits it to the branch"),
         ("unreadable", unread, "passed over; `mdmemory doctor` says why"),
-    ):  # fmt: skip
+    ):
         if names:
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            yield f"{title:<11} {', '.join(names[:_NAMED])}{more}: {about}"
+            yield f"{title:<11} {_some(names)}: {about}"
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 # --- any memory
@@ -172,7 +188,13 @@ def run_audit(options: Namespace) -> int:
     from mdmemory.audit import audit
 
     with Progress(None, json=options.json) as progress:
-        model = _audit_model(options, progress) if options.model else None
+        model = None
+        if options.model:
+            from mdmemory.audit_model import ModelReading
+
+            memory = open_layers(options).main
+            today = memory.now().date().isoformat()
+            model = ModelReading(memory.project, today, progress.step)
         count, findings = audit(Path(options.path), Path.cwd(), model)
     failures = model.failures if model else ()
     files = count_noun(count, "file")
@@ -191,10 +213,3 @@ def run_audit(options: Namespace) -> int:
     rows, is_ok = [each._asdict() for each in findings], not findings and not failures
     fields = {"ok": is_ok, "files": count, "findings": rows, "unread": [*failures]}
     return show_value(options, fields, *lines, failed=not is_ok)
-
-
-def _audit_model(options: Namespace, progress: Progress) -> ModelReading:
-    from mdmemory.audit_model import ModelReading
-
-    memory = open_layers(options).main
-    return ModelReading(memory.project, memory.now().date().isoformat(), progress.step)
