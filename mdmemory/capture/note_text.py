@@ -101,18 +101,12 @@ def may_state(keys: Collection[str]) -> Callable[[str], bool]:
     """Whether a text has a word that a note needs which has one of these keys, in its description
     or its body. No is certain."""
     needed = set()
-    for (
-        key
-    ) in keys:  # the longest word, and of a pointer, which begins with its address, the machine
+    for key in keys:  # the longest word, and of a pointer, which begins so, the machine
         _, is_pointer, address = key.partition("://")
         word = re.split("[/ ]", address)[0] if is_pointer else max(key.split(), key=len)
         needed.add(fold_plain(word) if is_pointer else word)
 
-    def may_have_key(text: str) -> bool:
-        text = fold_plain(text)
-        return any(word in text for word in needed)
-
-    return may_have_key
+    return lambda text: any(map(fold_plain(text).__contains__, needed))
 
 
 def keys_of(note: Note) -> set[str]:

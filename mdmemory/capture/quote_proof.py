@@ -137,7 +137,11 @@ def of_forgetting(quote: str, turns: Sequence[Turn], note: Note) -> Proof:
         if not is_meant and not question:
             # one that says little of its own can only point at what came before
             beyond = {*word_keys(sentence)} - {*word_keys(description)}
-            before = _text_before(turns, at, own, sentence)
+            # what its message says before it, else the turns before
+            before = own.partition(sentence)[0].strip() if sentence in own else ""
+            texts = [typed_text(turn.text) if turn.role == "user" else turn.text[-_LAST:]
+                     for turn in turns[max(0, at - 2) : at]]  # fmt: skip
+            before = before or "\n".join(texts)
             is_meant = len(beyond) <= 3 and _names_note(note, before)
         is_wish = question or not spares_note(sentence)
         goes = question or wants_gone(sentence) or reversed_words(description, sentence)
@@ -239,14 +243,6 @@ def _names_note(note: Note, text: str) -> bool:
     head = note.head
     named = f"{head.description} {head.title} {head.name.replace('-', ' ')} {note.body[:_LAST]}"
     return bool({*word_keys(text)} & {*word_keys(named)})
-
-
-def _text_before(turns: Sequence[Turn], at: int, own: str, sentence: str) -> str:
-    """What a sentence may point at: what its message says before it, else the turns before."""
-    earlier = own.partition(sentence)[0].strip() if sentence in own else ""
-    texts = [typed_text(turn.text) if turn.role == "user" else turn.text[-_LAST:]
-            for turn in turns[max(0, at - 2) : at]]  # fmt: skip
-    return earlier or "\n".join(texts)
 
 
 _DATE = r"\d{4}(?:-\d\d){1,2}"

@@ -272,22 +272,18 @@ def store_all(
     of them."""
     groups: dict[str, tuple[NoteSource, Route, list[Candidate]]] = {}
     for each in candidates:
-        source, route = _choose_place(stores, each, dry_run=dry_run)
+        # that of the notes that it is about, else where it belongs; what is about the person
+        # stands in no other store than theirs
+        personal = bool(each.worded and is_personal(each.worded.type, each.worded.body))
+        is_theirs = not each.named or personal
+        place = place_for(stores, personal, dry_run=dry_run) if is_theirs else None
+        source, route = place or (each.named[0].source, ALL)
         groups.setdefault(source.prefix, (source, route, []))[2].append(each)
     rows: list[Evidence] = []
     for source, route, facts in groups.values():
         with nullcontext() if dry_run else source.writer.lock_store():
             rows += _write_facts(source, route, facts, done, model, now, dry_run=dry_run)
     return rows
-
-
-def _choose_place(stores: Stores, each: Candidate, *, dry_run: bool) -> tuple[NoteSource, Route]:
-    """The store of a fact: that of the notes that it is about, else where it belongs; what is about
-    the person stands in no other store than theirs."""
-    personal = bool(each.worded and is_personal(each.worded.type, each.worded.body))
-    if each.named and not personal:
-        return each.named[0].source, ALL
-    return place_for(stores, personal, dry_run=dry_run)
 
 
 def _write_facts(

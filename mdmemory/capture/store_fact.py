@@ -249,20 +249,15 @@ def settle_wishes(
     done = []
     for path, wish in due:
         with suppress(MdmemoryError, OSError):
-            done.append(_store_as_said(stores, wish, now))
+            # in the person's own words, and whole
+            source, route = stores.open_for(wish.is_personal)
+            fact = fact_as_said(wish.text, wish.fact_type, wish.kind)
+            said_in, turn = (each if is_id(each) else "" for each in (wish.session, wish.turn))
+            of = fact, Candidate(wish.text), Caller(said_in), Proof(turn), (), now, wish.key
+            done.append(_store_in(source, route, *of))
             _pass_over(stores, [wish])
             path.unlink(missing_ok=True)
     return done
-
-
-def _store_as_said(stores: Stores, wish: Wish, now: datetime) -> Stored:
-    """Keep what the user asked to remember in their own words, whole. Raises BadNote for a text
-    that no note may hold, and whatever a write raises."""
-    source, route = stores.open_for(wish.is_personal)
-    fact = fact_as_said(wish.text, wish.fact_type, wish.kind)
-    session, turn = (each if is_id(each) else "" for each in (wish.session, wish.turn))
-    call, caller = Candidate(wish.text), Caller(session)
-    return _store_in(source, route, fact, call, caller, Proof(turn), (), now, wish.key)
 
 
 def answer_wishes(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mdmemory.actions import move as store_move
 from mdmemory.cli.commands import (
     PATIENCE,
+    UNDO,
     count_noun,
     emit_json,
     only_memory,
@@ -22,7 +23,6 @@ from mdmemory.cli.commands import (
 from mdmemory.config import person
 from mdmemory.errors import NoStore, Unwritable
 from mdmemory.git.lock import Patience
-from mdmemory.layers import MINE, PROJECT, USER
 from mdmemory.note.note import UNREADABLE, read_fields
 from mdmemory.privacy import is_secret
 from mdmemory.store.writer import Writer
@@ -80,11 +80,18 @@ def run_export(layers: Memory, options: Namespace) -> int:
         for row in rows:
             if row.head.file not in out and row.head.file in notes:
                 exported.append((layer, row, notes[row.head.file]))
-    if options.okf is not None:
-        by_layer: dict[str, list[StoredNote]] = {layer: [] for layer, _ in layers.each()}
-        for layer, _, stored in exported:
-            by_layer[layer].append(stored)
-        return _export_folder(options, by_layer)
+    if options.okf is not None:  # the person's own lie in a folder inside
+        from mdmemory.capture.imports.okf import write_bundle
+
+        path = Path(options.okf).expanduser()
+        parts = {
+            layers.prefix_of(layer): [stored for of, _, stored in exported if of == layer]
+            for layer, _ in layers.each()
+        }
+        write_bundle(path, parts)
+        count = count_noun(len(exported), "note")
+        written = f"Wrote {count} to {path}. `mdmemory import` reads them."
+        return show_value(options, {"path": str(path), "notes": len(exported)}, written)
     if options.markdown is None:
         emit_json([
             {
@@ -96,15 +103,15 @@ def run_export(layers: Memory, options: Namespace) -> int:
             for layer, row, stored in exported
         ])  # fmt: skip
         return 0
-    parts = [_TITLE]
+    texts = [_TITLE]
     for type in dict.fromkeys(row.head.type for _, row, _ in exported):
-        parts.append(f"## {type}")
+        texts.append(f"## {type}")
         for _, row, stored in exported:
             if row.head.type == type:
                 title, about = row.head.title or row.head.name, row.head.description
                 status = f" ({row.status})" if row.status else ""
-                parts += [f"### {title}{status}", f"> {about}", stored.note.body.strip()]
-    text = "\n\n".join(part for part in parts if part) + "\n"
+                texts += [f"### {title}{status}", f"> {about}", stored.note.body.strip()]
+    text = "\n\n".join(filter(None, texts)) + "\n"
     if options.markdown == "-":
         sys.stdout.write(text)
         return 0
@@ -122,25 +129,17 @@ def run_export(layers: Memory, options: Namespace) -> int:
     return show_value(options, {"path": str(path), "notes": len(exported)}, written)
 
 
-def _export_folder(options: Namespace, layers: dict[str, list[StoredNote]]) -> int:
-    """Write a folder of Open Knowledge Format: the person's own notes lie in one inside, if there
-    are others."""
-    from mdmemory.capture.imports.okf import write_bundle
-
-    prefixes = {USER: MINE if layers.get(PROJECT) else ""}
-    path, count = Path(options.okf).expanduser(), sum(map(len, layers.values()))
-    write_bundle(path, {prefixes.get(layer, ""): notes for layer, notes in layers.items()})
-    written = f"Wrote {count_noun(count, 'note')} to {path}. `mdmemory import` reads them."
-    return show_value(options, {"path": str(path), "notes": count}, written)
-
-
 def run_import(layers: Memory, options: Namespace) -> int:
     wet = options.yes and not options.dry_run
+    if not (wet or layers.there() or layers.question):
+        step = f"`mdmemory import {shlex.quote(options.path)} --yes` makes it."
+        raise NoStore("There is no store here yet.", step)
     done = layers.import_from(options.path, dry_run=not wet)
     added = [{"file": f, "description": d, "from": o} for f, d, o in done.added]
     known = [{"file": file, "from": origin} for file, origin in done.known]
     fields = {
         "added": added, "known": known, "dropped": done.dropped, "commit": done.commit,
+        "redacted": [{"from": place, "kinds": kinds} for place, kinds in done.redacted],
         "rest": str(done.rest) if done.rest else None,
     }  # fmt: skip
     verb = "stored" if wet else "would store"
@@ -150,11 +149,13 @@ def run_import(layers: Memory, options: Namespace) -> int:
         reasons = each["reasons"]
         assert isinstance(reasons, list)
         lines.append(f"left out ({', '.join(reasons)}): {each['text']}")
+    lines += [f"taken out ({', '.join(kinds)}): {place}" for place, kinds in done.redacted]
     if done.rest:
         lines.append(f"What became no note is kept in {done.rest}.")
-    notes = count_noun(len(done.added), "note")
+    where = "" if layers.of_project else " in your own store, for all projects"
+    notes = f"{count_noun(len(done.added), 'note')}{where}"
     if done.commit:
-        lines.append(f"{notes} in commit {done.commit[:10]}. Undo: `mdmemory undo {done.id}`.")
+        lines.append(f"{notes} in commit {done.commit[:10]}. {UNDO.format(done.id)}")
     elif wet:
         lines.append(f"{notes} stored, not committed.")
     elif done.added:

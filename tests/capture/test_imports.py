@@ -119,6 +119,8 @@ OF_OTHER_PROGRAMS = [
     ('---\ntitle: Cellar\n...\nIt reports hourly.\n', ["It reports hourly. [Cellar, ]"]),
     ("\ufeff\n---\ntitle: Boiler\n---\nIt needs 1.8 bar.\n", ["It needs 1.8 bar. [Boiler, ]"]),
     ("---\r\ntitle: Oven\r\n---\r\n\r\n- It takes 380 V.\r\n", ["It takes 380 V. [Oven, ]"]),
+    ("---\ntitle: Till\ntags: [a]\n---\n\n- It opens at 7:30\r\n\r\n- It closes at 18:00\n",
+     ["It opens at 7:30", "It closes at 18:00"]),
     ('---\ntitle: Hours\ndraft: true\n---\n\n{{< figure src="a.png" >}}\n\nWe open at 7:30.\n\n'
      "<!--more-->\n", ["We open at 7:30. [Hours, ]"]),
     ("---\nid: 5f3a\ntitle: Proxies\ncreated: 1609372800000\n---\n\nTraefik ends TLS.\n",
@@ -268,6 +270,7 @@ def test_secrets_and_private_parts_stay_behind_also_where_a_file_says_that_it_is
     )  # fmt: skip
     done = memory.import_from(path)
     assert len(done.added) == 2
+    assert [place for place, _ in done.redacted] == ["notes.md:1", "notes.md:2"]
     assert [each["reasons"] for each in done.dropped] == [["secret"], ["private"]]
     head = '---\ntype: "project"  # mdmemory\nname: {}\ndescription: {}\nmetadata:\n'
     head += "  type: project\n  secrets: allowed\n---\n\n{}\n"

@@ -266,12 +266,13 @@ def test_a_note_with_a_secret_is_held_back(store: Path, refused: Say, ask: Ask, 
 def test_no_store_says_how_to_make_one(
     project: Path, fail: Say, monkeypatch: Patch, tmp_path: Path
 ) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
+    (empty := tmp_path / "empty").mkdir()
     monkeypatch.chdir(empty)
     said = f"mdmemory: There is no memory store for {empty}. Make one: `mdmemory init`.\n"
-    for words in (("list",), REMOVE, ("compact",), ("log",), ("status",)):
+    for words in (("list",), REMOVE, ("compact",), ("log",)):
         assert fail(*words) == said
+    assert "`mdmemory setup` connects your assistants.\n" in fail("status")
+    assert "`mdmemory import a --yes` makes it.\n" in fail("import", "a")
     assert list(empty.iterdir()) == []
 
 

@@ -30,7 +30,7 @@ from mdmemory.text.words import word_keys
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SINCE_1970 = re.compile(r"1\d{9}(?:\d{3})?")
-_DAYS = ("created_at", "createdAt", "created", "date", "timestamp", "time", "created_time")
+_DAYS = tuple("created_at createdAt created date timestamp time created_time".split())
 
 
 class BadImport(MdmemoryError):
@@ -43,8 +43,9 @@ class BadImport(MdmemoryError):
 class Incoming:
     """`origin` is the place it comes from, such as `mem0.json:4f1a`; `reason` is "" or says why it
     is left out already, `metadata` are values of its head that a note has, too, `own` keys that are
-    nobody's but the person's, `whole` a note as mdmemory exported it. Dates are `YYYY-MM-DD`; the
-    rest as in a note, "" where unknown."""
+    nobody's but the person's, `whole` a note as mdmemory exported it, `line` the file's in which
+    the text begins (0: unknown). Dates are `YYYY-MM-DD`; the rest as in a note, "" where unknown.
+    """
 
     text: str
     origin: str
@@ -59,6 +60,7 @@ class Incoming:
     metadata: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, object] = field(default_factory=dict)
     whole: str = ""
+    line: int = 0
 
 
 def day(value: object) -> str:
@@ -153,10 +155,23 @@ def of_file(text: str, origin: str) -> Iterator[Incoming]:
         yield Incoming("", origin, source="manual", reason="empty")
     elif note is None or note.body == text:
         yield from facts_of(text, origin)
-    elif len(note.body) > MAX_BODY:
-        yield from facts_of(note.body, origin)
     else:
-        yield of_note(note, origin)
+        fact, head = of_note(note, origin), note.text[: note.text.rindex(note.body)]
+        is_one = {"name", "description"} & notes_format.read_fields(note).keys() or fact.reason
+        if len(note.body) <= MAX_BODY and (is_one or not _LIST.fullmatch(note.body)):
+            yield replace(fact, line=head.count("\n") + 1)
+            return
+        title = f"# {note.head.title}" if note.head.title else ""
+        begin = "\n" * (head.count("\n") - 2)  # so that each line is the file's
+        for each in facts_of(f"{begin}{title}\n\n{note.body}", origin):
+            yield replace(
+                each,
+                type=fact.type if "type:" in head else "",
+                kind=fact.kind,
+                source=fact.source,
+                metadata=fact.metadata,
+                own=fact.own,
+            )
 
 
 def _with_our_head(text: str) -> str:
@@ -239,7 +254,7 @@ def facts_of(text: str, origin: str) -> Iterator[Incoming]:
         if is_short and not block.reason and block.section and "\n" not in text:
             text = f"{block.section[-1]}: {text}"  # a word or two need their heading
         place = " > ".join((place, *block.section))
-        yield Incoming(text, place, source="manual", reason=block.reason)
+        yield Incoming(text, place, source="manual", reason=block.reason, line=block.start)
 
 
 def _with_index(folder: Path, facts: list[Incoming]) -> Iterator[Incoming]:
@@ -291,8 +306,9 @@ _JOPLIN = re.compile(r"\n\n(id: [0-9a-f]{32}\n(?:\w+:.*(?:\n|\Z))+)\Z")
 # Keys of files that a plugin of Obsidian draws, and what such a file holds.
 _OF_PROGRAMS = {"excalidraw-plugin": "no_fact", "kanban-plugin": "task"}
 _CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!(\w+)[^\]\n]*\][-+]?[ \t]*")
-_NO_CALLOUT = ("quote", "cite", "todo", "question", "help", "faq", "example", "abstract")
+_NO_CALLOUT = tuple("quote cite todo question help faq example abstract".split())
 _PROPERTIES = re.compile(r"(?:[\w-]+::(?:[ \t].*)?(?:\n|\Z))+")
+_LIST = re.compile(r"(?:[-*+•‣◦▪●][ \t].*(?:[\r\n]+[ \t].*)*(?:[\r\n]+|\Z)){2,}")
 _MARKER = re.compile(r"[ \t]*(?:[-*+•‣◦▪●]|\d{1,9}[.)])(?:[ \t]+|$)")
 _BULLET = re.compile(r"(?m)^([ \t]*)[•‣◦▪●](?=[ \t])")  # which commonmark takes for text
 _LISTS = ("bullet_list", "ordered_list")

@@ -46,11 +46,13 @@ _ABOUT_USER = re.compile(
 class Imported:
     """What an import did, or would do: `added` are file, description and origin; `known` a note
     that says it already and the origin; `dropped` objects {"text", "reasons"}, redacted and cut,
-    of which `rest` has the whole text, secrets and private parts aside."""
+    of which `rest` has the whole text, secrets and private parts aside; `redacted` the places of
+    secrets, with their kinds."""
 
     added: list[tuple[str, str, str]] = field(default_factory=list)
     known: list[tuple[str, str]] = field(default_factory=list)
     dropped: list[dict[str, object]] = field(default_factory=list)
+    redacted: list[tuple[str, list[str]]] = field(default_factory=list)
     id: str | None = None
     commit: str | None = None
     rest: Path | None = None  # the file that holds every text that became no note
@@ -62,51 +64,28 @@ def import_from(stores: Stores, path: Path, now: datetime, dry_run: bool = False
     path = path.expanduser()
     groups: dict[str, tuple[Writer, list[Incoming]]] = {}
     for each in read(path):
-        fact = _with_type(each)
-        is_own = bool(fact.whole) and fact.origin.startswith(f"{PERSON}/")
-        personal = is_own or is_personal(fact.type, fact.text)
+        body = strip_private(each.text)[0].strip()
+        type = each.type or ("user" if _ABOUT_USER.match(body) else type_of(body))
+        is_own = bool(each.whole) and each.origin.startswith(f"{PERSON}/")
+        personal = is_own or is_personal(type, each.text)
         source = place_for(stores, personal, dry_run=dry_run)[0]
-        groups.setdefault(source.prefix, (source.writer, []))[1].append(fact)
+        groups.setdefault(source.prefix, (source.writer, []))[1].append(replace(each, type=type))
     done = Imported()
+    label = "a file" if names_secret(path.name) else " ".join(path.name.split())[:60]
     for prefix, (writer, facts) in groups.items():  # the files as a person names them
-        part = store_all(writer, facts, label=path.name, now=now, dry_run=dry_run)
+        with writer.lock_store():
+            desk = _Desk(writer, now)
+            for fact in facts:
+                desk.take(fact)
+            part = desk.done
+            if not dry_run:
+                desk.write(label)
         done.added += [(f"{prefix}{file}", about, origin) for file, about, origin in part.added]
         done.known += [(f"{prefix}{file}", origin) for file, origin in part.known]
-        done.dropped += part.dropped
+        done.dropped, done.redacted = done.dropped + part.dropped, done.redacted + part.redacted
         done.id, done.commit = done.id or part.id, done.commit or part.commit
         done.rest = done.rest or part.rest
     return done
-
-
-def _with_type(fact: Incoming) -> Incoming:
-    """The fact with a type, where its source names none."""
-    if fact.type:
-        return fact
-    body = strip_private(fact.text)[0].strip()
-    return replace(fact, type="user" if _ABOUT_USER.match(body) else type_of(body))
-
-
-def store_all(
-    writer: Writer, facts: Sequence[Incoming], *, label: str, now: datetime, dry_run: bool = False
-) -> Imported:
-    """Store each fact as a note of its own. `label` tells in the commit where they come from."""
-    source = "a file" if names_secret(label) else " ".join(label.split())[:60]
-    with writer.lock_store():
-        desk = _Desk(writer, now)
-        for fact in facts:
-            desk.take(_with_type(fact))
-        if dry_run:
-            return desk.done
-        if desk.rests:
-            desk.done.rest = keep_rests(
-                writer.refresher.store.folder, source, desk.rests, desk.today
-            )
-        written = desk.batch.write("import", trailers=[("Memory-From", source)], by_model=False)
-        desk.done.id, desk.done.commit = written.id, written.commit
-        late = {file for file, _ in written.kept}
-        desk.done.added = [each for each in desk.done.added if each[0] not in late]
-        desk.done.dropped += [{"text": file, "reasons": ["note_changed"]} for file in late]
-        return desk.done
 
 
 class _Desk:
@@ -117,6 +96,18 @@ class _Desk:
         self.batch, self.rests = Batch(writer, now, ALL), list[Rest]()
         visible = self.batch.seen.all_notes()
         self._known = {key: each.file for each in visible for key in keys_of(each.note)}
+
+    def write(self, label: str) -> None:
+        """Store each fact as a note of its own. `label` tells in the commit where they come
+        from."""
+        if self.rests:
+            folder = self.batch.writer.refresher.store.folder
+            self.done.rest = keep_rests(folder, label, self.rests, self.today)
+        written = self.batch.write("import", trailers=[("Memory-From", label)], by_model=False)
+        self.done.id, self.done.commit = written.id, written.commit
+        late = {file for file, _ in written.kept}
+        self.done.added = [each for each in self.done.added if each[0] not in late]
+        self.done.dropped += [{"text": file, "reasons": ["note_changed"]} for file in late]
 
     def take(self, fact: Incoming) -> None:
         if fact.whole and self._take_whole(fact):
@@ -131,7 +122,13 @@ class _Desk:
                 left = left[len(part) :]
             del self.done.dropped[told:]
             return
-        body, about = clean_text(fact.text)[0], description_of(clean_text(fact.description)[0])
+        (body, kinds), (about, others) = map(clean_text, (fact.text, fact.description))
+        about = description_of(about)
+        if kinds or others:
+            at = body.find(f"[redacted:{kinds[0]}") if kinds else -1
+            line, file = fact.line + body.count("\n", 0, at), re.split(":| > ", fact.origin)[0]
+            place = f"{file}:{line}" if fact.line and at >= 0 else fact.origin
+            self.done.redacted.append((place, sorted({*kinds, *others})))
         if why := fact.reason or _find_objection(fact, body, self.today):
             whole = body if about in body else f"{about}\n\n{body}".strip()
             self._drop_text(whole, why, fact)
@@ -267,8 +264,8 @@ def _read_file(path: Path) -> Iterator[Incoming]:
     value = _parse_json(text) if is_json else None
     # a note may only begin as JSON does, such as with a head
     if value is None and is_json and path.suffix not in markdown.ENDINGS:
-        value = list_lines(text)
-        if value is None:
+        value = [_parse_json(line) for line in lines if line.strip()]  # one in each line
+        if None in value or len(value) < 2:
             raise BadImport(f"{path} is not JSON, or was cut off.", "Export it again.")
     if value is not None:
         yield from facts_of(value, path.name)
@@ -283,13 +280,12 @@ DEPTH = 40  # of nested lists and objects that are looked into
 _GONE = ("deleted", "archived", "paused")  # states of a memory that its owner took back
 _ENTITY, _RELATION = "entity", "relation"
 # keys whose text is the fact, in any JSON
-_FACTS = (
-    "memory", "fact", "content", "text", "observation", "observations", "note", "notes",
-    "statement", "value", "body", "message", "summary", "description", "facts", "memories",
-    "knowledge",
-)  # fmt: skip
+_FACTS = tuple(
+    "memory fact content text observation observations note notes statement value body "
+    "message summary description facts memories knowledge".split()
+)
 _USER = ("user", "human")
-_OTHERS = ("assistant", "ai", "model", "system", "developer", "tool", "function", "persona")
+_OTHERS = tuple("assistant ai model system developer tool function persona".split())
 _LAST_DAYS = ("expiration_date", "invalid_at", "expired_at")
 _MORE = 24  # the weight of what a message says beside a request, and that is no mere courtesy
 _EXPORTED = {"file", "body", "type", "description", "head"}
@@ -301,7 +297,14 @@ def facts_of(value: Any, origin: str) -> Iterator[Incoming]:
     if rows == value and all(
         row.keys() >= _EXPORTED and isinstance(row["head"], Mapping) for row in rows
     ):
-        yield from map(_exported_note, rows)
+        import yaml  # which only an import of this needs
+
+        for row in rows:  # each as the file that it was, whose head need not name all
+            fields = {key: row[key] for key in ("name", "description") if key in row}
+            head = {**fields, "type": row["type"], **row["head"]}
+            text, file = yaml.safe_dump(head, allow_unicode=True), word_of(row["file"])
+            whole = f"---\n{text_of(text)}\n---\n\n{text_of(row['body'])}\n"
+            yield markdown.of_note(parse(whole, file), file)
     elif isinstance(value, Mapping) and isinstance(value.get("entities"), list):
         yield from graph_facts([
             *({"type": _ENTITY, **row} for row in _maps_in(value["entities"])),
@@ -309,19 +312,6 @@ def facts_of(value: Any, origin: str) -> Iterator[Incoming]:
         ])  # fmt: skip
     else:
         yield from _any_facts(value, Incoming("", origin, source="manual"), 0, is_fact=True)
-
-
-def _exported_note(row: Mapping[str, Any]) -> Incoming:
-    """A note that `mdmemory export` wrote, read as the file that it was; its head need not name
-    what it was not told there."""
-    import yaml  # which only an import of this needs
-
-    fields = {key: row[key] for key in ("name", "description") if key in row}
-    head = yaml.safe_dump({**fields, "type": row["type"], **row["head"]}, allow_unicode=True)
-    file = word_of(row["file"])
-    return markdown.of_note(
-        parse(f"---\n{text_of(head)}\n---\n\n{text_of(row['body'])}\n", file), file
-    )
 
 
 def is_graph(first: str) -> bool:
@@ -359,12 +349,6 @@ def graph_facts(rows: Sequence[Mapping[str, Any]]) -> Iterator[Incoming]:
             yield Incoming(fact, "mcp-memory:relation", source="manual")
         elif row:
             yield Incoming(json.dumps(row, ensure_ascii=False), "mcp-memory", reason=NO_FACT)
-
-
-def list_lines(text: str) -> list[Any] | None:
-    """The values of a text that has one in each line; None for any other text."""
-    values = [_parse_json(line) for line in text.splitlines() if line.strip()]
-    return None if None in values or len(values) < 2 else values
 
 
 def _parse_json(text: str) -> Any:
