@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mdmemory.cli import commands
 from mdmemory.cli.commands import count_noun, is_terminal, show_value, visible_text, warn_person
 from mdmemory.cli.editor import edited_copy, run_editor
 from mdmemory.errors import MdmemoryError, UsageError
@@ -32,7 +33,17 @@ def run_review(layers: Memory, options: Namespace) -> int:
     if options.id or options.json or not is_terminal():
         return _list_items(layers, options)
     layers.settle_wishes()
-    return _sit_down(layers, is_all=options.more)
+    if not waiting.items(layers):
+        print(NOTHING)
+        return 0
+    from mdmemory.cli.review_screen import Terminal
+
+    with Terminal() as terminal:
+        sitting = _Sitting(layers, terminal, is_all=options.more)
+        while sitting.answer_next():
+            pass
+    print("\n".join([sitting.summary(), *_folded_lines(sitting.away)]))
+    return 0
 
 
 def _list_items(layers: Memory, options: Namespace) -> int:
@@ -75,7 +86,16 @@ def _answer_item(
 ) -> Reviewed:
     if wording is None and not is_terminal():
         answers.require_shown(item, action)
+    elif item.takes_own(action):
+        given = commands.ask_person(f"{_takes_own(item)} [y/N]") or ""
+        if given.casefold() not in ("y", "yes"):
+            both = f"`mdmemory review {item.id} both` keeps them so."
+            raise MdmemoryError("Both notes stay.", both)
     return answers.answer(layers, item, action, wording)
+
+
+def _takes_own(item: InboxItem) -> str:
+    return f"Remove {item.notes[1].name} from your own store, for all projects?"
 
 
 def _answer_all(layers: Memory, options: Namespace) -> int:
@@ -119,9 +139,7 @@ def _read_wording(layers: Memory, item: InboxItem, options: Namespace) -> Wordin
         if item.notes[side].file and not text.startswith("---"):
             text = answers.reword(layers, item, side, text)
         return Wording(text, side)
-    if not is_terminal():
-        raise UsageError("There is no new text.", "Pass it with --text, or edit at a terminal.")
-    text = _edit_side(layers, item, side)
+    text = _edit_side(layers, item, side) if is_terminal() else None
     return Wording(text, side) if text is not None else None
 
 
@@ -144,20 +162,6 @@ def _edit_side(layers: Memory, item: InboxItem, side: int) -> str | None:
 
 
 # --- one after the other
-
-
-def _sit_down(layers: Memory, *, is_all: bool) -> int:
-    if not waiting.items(layers):
-        print(NOTHING)
-        return 0
-    from mdmemory.cli.review_screen import Terminal
-
-    with Terminal() as terminal:
-        sitting = _Sitting(layers, terminal, is_all=is_all)
-        while sitting.answer_next():
-            pass
-    print("\n".join([sitting.summary(), *_folded_lines(sitting.away)]))
-    return 0
 
 
 class _Sitting:
@@ -236,6 +240,9 @@ class _Sitting:
                 self._look_again(sentence)
                 return
             if action == Action.EDIT and (wording := self._choose_wording(item)) is None:
+                self._look_again("Nothing changed.")
+                return
+            if item.takes_own(action) and self._ask_key(item, f"{_takes_own(item)} [y/n]") != "y":
                 self._look_again("Nothing changed.")
                 return
             done = answers.answer(self._layers, item, action, wording)

@@ -115,8 +115,12 @@ class Terminal:
                 return ENDED
             if not data or data[:1] == b"\x04":
                 return ENDED
-            if key_read := _first_key(data):
-                return key_read
+            # several at once are pasted, or were typed before the screen showed what they would
+            # answer: one of them counts
+            first = data.decode("utf-8", "ignore")[:1]
+            known = _SEQUENCES.get(data, "") if data[:1] == b"\x1b" else first
+            if known and (len(known) > 1 or known.isprintable()):
+                return known
 
     def _begin_screen(self) -> None:
         tty.setcbreak(self.input, termios.TCSADRAIN)
@@ -134,15 +138,6 @@ class Terminal:
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
-
-
-def _first_key(data: bytes) -> str:
-    """The first key of what was read; "" for one that means nothing. Several at once are pasted,
-    or were typed before the screen showed what they would answer: one of them counts."""
-    if data[:1] == b"\x1b":
-        return _SEQUENCES.get(data, "")
-    first = data.decode("utf-8", "ignore")[:1]
-    return first if first.isprintable() else ""
 
 
 def _end_process(number: int, _frame: FrameType | None) -> None:
@@ -243,8 +238,7 @@ def _body_lines(item: InboxItem, width: int, colour: bool) -> Iterator[str]:
 
 def _side_lines(side: Side, name: str, width: int, colour: bool) -> Iterator[str]:
     yield _style_text(cut_line(clean_text(f"{name}{side.name}"), width), _BOLD, colour)
-    about = " · ".join(each for each in (side.layer, side.date, side.source) if each)
-    yield _style_text(cut_line(clean_text(about), width), _DIM, colour)
+    yield _style_text(cut_line(clean_text(" · ".join(side.about())), width), _DIM, colour)
     for line in clean_text(side.text).split("\n") if side.text else ():
         yield from wrap_text(line, width)
 
@@ -265,14 +259,9 @@ def text_width(text: str) -> int:
     """The columns that a text takes; styles take none."""
     for style in (_BOLD, _DIM, _PLAIN):
         text = text.replace(style, "")
-    return sum(map(_char_width, text))
-
-
-def _char_width(char: str) -> int:
-    """The columns of one character: accents of their own take none, wide ones two."""
-    if category(char) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if east_asian_width(char) in "WF" else 1
+    # accents of their own take none, wide characters two
+    drawn = (char for char in text if category(char) not in ("Mn", "Me", "Cf"))
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in drawn)
 
 
 def cut_line(text: str, width: int) -> str:

@@ -15,12 +15,11 @@ from mdmemory.compact import left_out
 from mdmemory.errors import BadNote, MdmemoryError, NoteChanged, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic
 from mdmemory.git.commits_of_store import subject
-from mdmemory.layers import USER
+from mdmemory.layers import MINE, USER
 from mdmemory.memory import Memory
 from mdmemory.note import editing as note_editing
 from mdmemory.note.note import SUPERSEDED, parse
-from mdmemory.review.items import Action, InboxItem, Kind, Side
-from mdmemory.review.waiting import BETWEEN
+from mdmemory.review.items import BETWEEN, Action, InboxItem, Kind, Side
 from mdmemory.store.store import Store
 from mdmemory.store.superseding import mark_superseded, unmark_superseded
 from mdmemory.store.writer import Written
@@ -97,7 +96,11 @@ def answer(
 
 def require_shown(item: InboxItem, action: str) -> None:
     """Raise UsageError for an answer by which a text stays that was not shown, because it is shown
-    at a terminal only. For answers that are not given there."""
+    at a terminal only, or a note goes that is asked about there. For answers given elsewhere."""
+    if item.takes_own(action):
+        name, both = item.notes[1].name, f"`mdmemory review {item.id} both` keeps it"
+        step = f"`mdmemory forget {MINE}{name}` does that, {both}."
+        raise UsageError(f"{name} is in your own store, and would go for all projects.", step)
     if item.is_shielded and action not in (Action.DROP, Action.LATER):
         raise UsageError(
             f"The text of {item.id} is shown at a terminal only.", "Run `mdmemory review` there."

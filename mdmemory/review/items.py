@@ -25,6 +25,7 @@ class Action(StrEnum):
 
 
 KINDS, ACTIONS = tuple(Kind), tuple(Action)
+BETWEEN = "both"  # the layer of what lies between the two
 FROM_ONE = 5  # proposals of one session that are shown at once
 
 KEYS: dict[str, str] = {
@@ -50,6 +51,11 @@ class Side(NamedTuple):
     file: str = ""
     digest: str = ""
 
+    def about(self) -> list[str]:
+        """Whose it is, its day and its source, where known."""
+        whose = "your own store" if self.layer == "user" else self.layer
+        return [each for each in (whose, self.date, self.source) if each]
+
 
 class InboxItem(NamedTuple):
     """`key` is what its own room knows it by (an id or a file), `layer` whose memory it waits in.
@@ -74,6 +80,10 @@ class InboxItem(NamedTuple):
         """Whether it is two notes, of which one is to be chosen."""
         return len(self.notes) == 2 and self.kind in (Kind.CONFLICT, Kind.REFUSED)
 
+    def takes_own(self, action: str) -> bool:
+        """Whether the answer removes the person's own note, for all projects."""
+        return self.layer == BETWEEN and action == Action.THIS
+
     def as_json(self) -> dict[str, Any]:
         """What programs and assistants are told of it."""
         hidden = "(shown at a terminal only)"
@@ -94,9 +104,8 @@ class InboxItem(NamedTuple):
         fields = self.as_json()
         names = ("this: ", "that: ") if self.is_pair else ("",) * len(self.notes)
         lines = [f"{self.id}  {self.kind.replace('_', ' ')}: {self.why}"]
-        for side, name in zip(fields["notes"], names, strict=True):
-            about = ", ".join(filter(None, (side["layer"], side["date"], side["source"])))
-            lines.append(f"  {name}{side['name']} ({about})")
+        for side, shown, name in zip(fields["notes"], self.notes, names, strict=True):
+            lines.append(f"  {name}{side['name']} ({', '.join(shown.about())})")
             lines += [f"    {line}" for line in side["text"].split("\n") if line.strip()]
         if fields["quote"]:
             lines.append(f"  quote: “{fields['quote']}”")
@@ -105,7 +114,8 @@ class InboxItem(NamedTuple):
 
 def label(item: InboxItem, action: str) -> str:
     """What an answer is called at an item."""
-    return _OF_KIND.get(item.kind, _LABELS).get(action) or _LABELS.get(action, action)
+    name = _OF_KIND.get(item.kind, _LABELS).get(action) or _LABELS.get(action, action)
+    return f"{name} (yours goes in all projects)" if item.takes_own(action) else name
 
 
 def in_order(items: Iterable[InboxItem], mine: str) -> list[InboxItem]:

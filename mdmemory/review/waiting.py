@@ -9,11 +9,11 @@ from mdmemory.capture import wishes
 from mdmemory.compact import left_out
 from mdmemory.errors import MdmemoryError, NotFound, UsageError
 from mdmemory.files import digest, read_regular
-from mdmemory.layers import MINE, PROJECT, USER
+from mdmemory.layers import MINE, USER
 from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy import redacted_text
-from mdmemory.review.items import KINDS, Action, InboxItem, Kind, Side, in_order
+from mdmemory.review.items import BETWEEN, KINDS, Action, InboxItem, Kind, Side, in_order
 from mdmemory.store.conflicts import Entry, is_stale
 from mdmemory.store.store import Store, StoredNote
 from mdmemory.store.strangers import WHY, suspicion_of
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from mdmemory.capture.pending import PendingFact
     from mdmemory.store.catalog import Catalog
 
-BETWEEN = "both"  # the layer of what lies between the two
 _EVERY_WAY = (Action.KEEP, Action.EDIT, Action.DROP, Action.LATER)
 _AS_IT_IS = (Action.KEEP, Action.DROP, Action.LATER)  # there is nothing to edit
 _EITHER = (Action.THIS, Action.THAT, Action.BOTH, Action.EDIT, Action.LATER)
@@ -65,7 +64,15 @@ def counts(layers: Memory) -> dict[str, int]:
 def _list_items(layers: Memory, *, shown: bool) -> Iterator[InboxItem]:
     for layer, memory in layers.each():
         yield from _list_layer(layer, memory, shown)
-    yield from _list_across(layers)
+    for pair in layers.across():
+        files = zip(layers.there(), (pair.project, pair.person), strict=True)
+        sides = tuple(
+            _file_side(part.layer, part.opened.fresh().store, file) for part, file in files
+        )
+        why = f"{pair.why} (here the project's goes first)"
+        yield InboxItem(
+            pair.id, Kind.CONFLICT, sides, why, _EITHER, BETWEEN, pair.id, since=pair.since
+        )
 
 
 def find_item(layers: Memory, name: str) -> InboxItem:
@@ -80,8 +87,7 @@ def find_item(layers: Memory, name: str) -> InboxItem:
     except NotFound:
         hint = "`mdmemory review` lists what waits."
         raise NotFound(f"Nothing waits under the id or name {name}.", hint) from None
-    layer = memory.layer
-    about = (layer, stored.file)
+    about = (memory.layer, stored.file)
     named = [
         each for each in waiting
         if about in {(each.layer if each.layer != BETWEEN else side.layer, side.file)
@@ -92,7 +98,7 @@ def find_item(layers: Memory, name: str) -> InboxItem:
         raise UsageError(f"{name} is in {len(named)} items.", f"Name one by its id: {ids}.")
     if named:
         return named[0]
-    side, why = side_of(layer, stored), "nothing waits; you can confirm it"
+    side, why = side_of(memory.layer, stored), "nothing waits; you can confirm it"
     actions = (Action.KEEP, Action.LATER)
     return _of_note("u", Kind.UNCONFIRMED, side, why, actions, shield=bool(suspicion_of(side.text)))
 
@@ -128,7 +134,15 @@ def _list_layer(layer: str, memory: Memory, shown: bool) -> Iterator[InboxItem]:
         yield from (_pending(layer, fact) for fact in memory.pending())
         yield from _removals(layer, memory)
         yield from _wishes(layer, memory)
-        yield from _rests(layer, memory)
+        for path in wishes.rest_files(memory.project.store):
+            with suppress(MdmemoryError):  # gone in this moment, or not to be read
+                origin, since, text = wishes.read_rest(path)
+                side = Side(origin or path.stem, layer, text[:_MOST], since, "import")
+                yield InboxItem(
+                    _id("i", layer, path.name), Kind.REST, (side,), "an import made no note of it",
+                    _EVERY_WAY, layer, str(path), since=since,
+                    is_shielded=bool(suspicion_of(text)),
+                )  # fmt: skip
 
 
 def _conflict(layer: str, store: Store, entry: Entry, shown: bool) -> InboxItem:
@@ -141,8 +155,7 @@ def _conflict(layer: str, store: Store, entry: Entry, shown: bool) -> InboxItem:
         for file in entry.files
     )
     why = entry.why + (" (a note has changed since)" if is_stale(entry, digests) else "")
-    is_there = all(side.digest for side in sides)
-    actions = _EITHER if is_there else (Action.BOTH, Action.LATER)
+    actions = _EITHER if all(side.digest for side in sides) else (Action.BOTH, Action.LATER)
     return InboxItem(
         entry.id, Kind.CONFLICT, sides, why, actions, layer, entry.id, since=entry.since
     )
@@ -201,9 +214,8 @@ def _list_refused(layer: str, memory: Memory) -> Iterator[InboxItem]:
         sides = tuple(_file_side(layer, store, file) for file in each.files)
         what = "merge these" if each.op == "merge" else "remove it"
         why = f"a compaction wanted to {what}, and that was refused: {each.why}"
-        actions = (
-            (Action.THIS, Action.THAT, Action.BOTH, Action.LATER) if len(sides) == 2 else _AS_IT_IS
-        )
+        either = tuple(each for each in _EITHER if each != Action.EDIT)
+        actions = either if len(sides) == 2 else _AS_IT_IS
         yield InboxItem(
             each.id, Kind.REFUSED, sides, why, actions, layer, each.id, since=each.since
         )
@@ -258,7 +270,9 @@ def _removals(layer: str, memory: Memory) -> Iterator[InboxItem]:
         )  # fmt: skip
 
 
+_UNWRITTEN = "you asked to remember it, and it could not be written"
 _WISH_REASONS = {
+    None: "a request to remember; it carries no seal of this machine",
     "unfit": "you asked to remember it, and it is too long for one note",
     wishes.UNATTENDED: "asked amid the message of a program, which nobody saw",
 }
@@ -276,42 +290,12 @@ def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
                 with suppress(MdmemoryError):
                     text = redacted_text(read_regular(path).decode("utf-8", "replace"))
             since, source = (wish.since, f"session {wish.session}") if wish else ("", "unknown")
-            why = (
-                _WISH_REASONS.get(wish.why, "you asked to remember it, and it could not be written")
-                if wish
-                else "a request to remember; it carries no seal of this machine"
-            )
+            why = _WISH_REASONS.get(wish.why if wish else None, _UNWRITTEN)
             side = Side(path.stem, layer, text[:_MOST], since, source)
             yield InboxItem(
                 _id("w", layer, path.name), Kind.WISH, (side,), why, _EVERY_WAY, layer,
                 str(path), since=since, is_shielded=wish is None,
             )  # fmt: skip
-
-
-def _rests(layer: str, memory: Memory) -> Iterator[InboxItem]:
-    for path in wishes.rest_files(memory.project.store):
-        with suppress(MdmemoryError):  # gone in this moment, or not to be read
-            origin, since, text = wishes.read_rest(path)
-            side = Side(origin or path.stem, layer, text[:_MOST], since, "import")
-            yield InboxItem(
-                _id("i", layer, path.name), Kind.REST, (side,), "an import made no note of it",
-                _EVERY_WAY, layer, str(path), since=since,
-                is_shielded=bool(suspicion_of(text)),
-            )  # fmt: skip
-
-
-def _list_across(layers: Memory) -> Iterator[InboxItem]:
-    for pair in layers.across():
-        assert layers.of_project is not None
-        assert layers.of_person is not None
-        sides = (
-            _file_side(PROJECT, layers.of_project.opened.fresh().store, pair.project),
-            _file_side(USER, layers.of_person.opened.fresh().store, pair.person),
-        )
-        why = f"{pair.why} (here the project's goes first)"
-        yield InboxItem(
-            pair.id, Kind.CONFLICT, sides, why, _EITHER, BETWEEN, pair.id, since=pair.since
-        )
 
 
 def _id(letter: str, *parts: str) -> str:

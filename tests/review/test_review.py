@@ -319,9 +319,10 @@ def contradict(memory: Memory) -> tuple[Memory, InboxItem]:
 def test_of_two_layers_that_contradict_one_goes_or_both_hold(memory: Memory) -> None:
     layers, item = contradict(memory)
     assert (item.kind, [side.layer for side in item.notes]) == ("conflict", ["project", "user"])
+    with pytest.raises(UsageError, match="is in your own store, and would go"):
+        answers.require_shown(item, "this")
     done = answers.answer(layers, item, "this")
-    assert layers.of_person is not None
-    assert layers.of_person.notes() == []
+    assert [part.layer for part in layers.there() if part.notes()] == ["project"]
     answers.take_back(layers, done)
     assert [each.id for each in waiting.items(layers)] == [item.id]
 
