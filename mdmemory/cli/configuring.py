@@ -24,6 +24,12 @@ from mdmemory.config.table import PROJECT_FILE, TABLE, Setting, folders
 from mdmemory.errors import MdmemoryError, NoStore, UsageError
 from mdmemory.store.project import Project
 
+_SENT = {
+    "planner": "sessions and notes",
+    "openai.base_url": "sessions and notes",
+    "search.embeddings": "queries and searched texts",
+    "search.dsn": "all searched texts",
+}
 # the settings that choose a model
 CHOOSING = ("planner", "extract.model", "compact.model", "openai.base_url", "openai.api_key")
 
@@ -105,6 +111,7 @@ def _setting_json(settings: Settings, row: Setting) -> dict[str, Any]:
 
 def _set_setting(options: Namespace) -> int:
     from mdmemory.actions.configuring import set_for_person, set_for_store
+    from mdmemory.llm.choose import sends_to
 
     row = find_setting(options.name)
     if row.name == "store":
@@ -143,9 +150,12 @@ def _set_setting(options: Namespace) -> int:
         else:
             print(f"Wrote {shown} to {where}." if is_new else f"{file} has {shown} already.")
     with suppress(MdmemoryError):  # the value is written; another line of the files is wrong
-        origin = _own_settings(project and project.root / PROJECT_FILE).origins[row.name]
-        if origin not in ("default", str(file)):
+        fresh = _own_settings(project and project.root / PROJECT_FILE)
+        if (origin := fresh.origins[row.name]) not in ("default", str(file)):
             warn_person(f"{origin} sets {row.name} too, and counts here.")
+        is_told = row.name in _SENT and not options.json and value != "local"
+        if is_told and value not in (None, row.default) and (to := sends_to(fresh)):
+            print(f"Text is sent to {to} now; by this setting: {_SENT[row.name]}.")
     if choice:
         from mdmemory.cli import meaning
 

@@ -22,7 +22,6 @@ from mdmemory import assets
 from mdmemory.errors import MdmemoryError
 from mdmemory.git.repositories import is_installed
 
-_COLOURS = {"bold": "1", "green": "32", "cyan": "36"}
 _PROJECT, _STORE = "billing", "mdmemory/billing"  # below the demo's folder
 _SEEN_AS = f"~/{_STORE}"
 _PERSON = """\
@@ -47,7 +46,7 @@ def run_demo(options: Namespace) -> int:
             )
         folder.mkdir(parents=True, exist_ok=True)
     with _at_home_in(folder):
-        _say_styled("bold", f"The demo's home folder is {folder}; your own notes are not touched.")
+        _say_styled(1, f"The demo's home folder is {folder}; your own notes are not touched.")
         _play_demo(folder)
     return 0
 
@@ -132,11 +131,11 @@ def _play_demo(folder: Path) -> None:
     program = "mdmemory" if shutil.which("mdmemory") else shlex.join(program_words())
     place = shlex.quote(str(store))
     print()
-    _say_styled("bold", "Where to look:")
+    _say_styled(1, "Where to look:")
     print(f"  the notes      {store}")
     print(f"  their history  git -C {place} log --stat")
     print(f"  the inbox      {program} --store {place} review")
-    _say_styled("bold", "For your own projects:")
+    _say_styled(1, "For your own projects:")
     print(f"  {program} setup    # connects OpenCode, Claude Code, Codex, Gemini CLI and editors")
     print('  and then say in a session: "Remember that ..."')
 
@@ -183,8 +182,8 @@ def _run_mdmemory(why: str, *words: str, piped: str = "") -> None:
 
 def _print_step(why: str, command: str, sign: str = "$") -> None:
     print()
-    _say_styled("cyan", f"# {why}")
-    _say_styled("green", f"{sign} {command}")
+    _say_styled(36, f"# {why}")
+    _say_styled(32, f"{sign} {command}")
     sys.stdout.flush()
 
 
@@ -195,7 +194,7 @@ def _run_git(*words: str) -> str:
     return done.stdout
 
 
-def _say_styled(colour: str, text: str) -> None:
+def _say_styled(colour: int, text: str) -> None:
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-        text = f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
+        text = f"\x1b[{colour}m{text}\x1b[0m"
     print(text)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from mdmemory.cli.commands import agrees_to, count_noun, is_terminal, open_layer
 from mdmemory.cli.progress import Progress
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, NoStore
+from mdmemory.memory import Memory
 from mdmemory.search.local_models import Local, is_folder
 from mdmemory.search.sources import local_model, missing_packages
 from mdmemory.version import DISTRIBUTION
@@ -52,10 +54,9 @@ def _install_packages(packages: list[str], options: Namespace) -> None:
     """Install packages, where the person at the terminal agrees. Raises MdmemoryError."""
     command = install_command(packages)
     step = f"Run `{shlex.join(command)}`, then this again."
-    question = f"Run `{shlex.join(command)}`?"
-    if not options.json and is_terminal():
+    if asks := is_terminal() and not options.json:
         print(f"Search by meaning needs {' and '.join(packages)}, from the network, once.")
-    if options.json or not is_terminal() or not agrees_to(question):
+    if not (asks and agrees_to(f"Run `{shlex.join(command)}`?")):
         raise MdmemoryError(
             f"Search by meaning stays as it was: {' and '.join(packages)} "
             f"{'is' if len(packages) == 1 else 'are'} not installed.",
@@ -82,19 +83,16 @@ def install_command(packages: list[str]) -> list[str]:
 def turned_on(model: str, options: Namespace) -> dict[str, Any]:
     """Make the vectors of the notes here, and say so in one line; the same for JSON."""
     begun, notes = time.monotonic(), 0
-    sentences: list[str] = []
-    try:
-        layers = open_layers(options).each()
-    except NoStore:
-        layers = []
-    for _, memory in layers:
+    layers = list[Memory]()
+    with suppress(NoStore):
+        layers = open_layers(options).there()
+    for memory in layers:
         with Progress(memory, json=options.json) as progress:
             done = memory.make_vectors(report=progress.step)
         notes += memory.counts()["notes"]
-        sentences += done.said
+        for sentence in done.said:
+            warn_person(sentence)
     seconds = time.monotonic() - begun
-    for sentence in sentences:
-        warn_person(sentence)
     name = local_model(model, person.models_folder()).name
     if not options.json:
         there = count_noun(notes, "note") if layers else "no notes here yet"

@@ -107,25 +107,19 @@ def run_mcp(options: Namespace) -> int:
     if is_terminal():
         warn_person("This command is for MCP hosts, see docs/clients.md. Ctrl-D ends it.")
     source, sink = _own_streams()
-    index = not options.no_index and not _is_read_already(options)
+    index = not options.no_index
+    if index and os.environ.get("OPENCODE"):  # which may put MEMORY.md into the prompt already
+        from mdmemory.cli.commands import only_memory
+        from mdmemory.config import person
+        from mdmemory.hosts.opencode.wiring import Place, reading_problems
+
+        with suppress(MdmemoryError):  # no store yet, or an unreadable configuration
+            project = only_memory(open_layers(options)).project
+            place = Place(project.root, project.store)
+            index = bool(reading_problems(place, person.opencode_folder()))
     with sights.watch_folders():
         serve(source, sink, lambda: open_layers(options, automatic=True), index=index)
     return 0
-
-
-def _is_read_already(options: Namespace) -> bool:
-    """Whether the host is an OpenCode that already puts MEMORY.md into the prompt."""
-    if not os.environ.get("OPENCODE"):
-        return False
-    from mdmemory.cli.commands import only_memory, open_layers
-    from mdmemory.config import person
-    from mdmemory.hosts.opencode.wiring import Place, reading_problems
-
-    try:
-        project = only_memory(open_layers(options)).project
-        return not reading_problems(Place(project.root, project.store), person.opencode_folder())
-    except MdmemoryError:
-        return False  # no store yet, or an unreadable configuration
 
 
 def run_hook(options: Namespace) -> int:
@@ -150,22 +144,18 @@ def run_hook(options: Namespace) -> int:
 
 def run_completion(options: Namespace) -> int:
     if options.wanted != "stores":
-        print(_installed_file(options.wanted).read_text(encoding="utf-8"), end="")
-        return 0
+        from importlib.metadata import PackageNotFoundError, distribution
+
+        place = PLACES[options.wanted]
+        with suppress(PackageNotFoundError):  # the file that was installed with the program
+            for each in distribution(DISTRIBUTION).files or ():
+                if each.as_posix().endswith(place):
+                    print(Path(str(each.locate())).read_text(encoding="utf-8"), end="")
+                    return 0
+        raise NotFound(f"{place} is not installed.", f"`pip install {DISTRIBUTION}` has it.")
     from mdmemory.cli.commands import open_layers
 
     layers = open_layers(options, automatic=True)
     for layer, memory in layers.each():  # each with what stands before a name of its notes
         print(f"{memory.project.store}\t{layers.prefix_of(layer)}")
     return 0
-
-
-def _installed_file(wanted: str) -> Path:
-    """The file that was installed with the program. Raises NotFound."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    with suppress(PackageNotFoundError):
-        for each in distribution(DISTRIBUTION).files or ():
-            if each.as_posix().endswith(PLACES[wanted]):
-                return Path(str(each.locate()))
-    raise NotFound(f"{PLACES[wanted]} is not installed.", f"`pip install {DISTRIBUTION}` has it.")

@@ -58,12 +58,14 @@ def run_setup(options: Namespace) -> int:
         print("Nothing to remove." if options.remove else "All is in place; nothing changed.")
         return 0
     is_whole = options.verbose or options.dry_run
-    lines = [each for each in sentences if is_whole or not clients.is_of_files(each)]
+    lines = [each for each in sentences if is_whole or not each.startswith(clients.OF_FILES)]
     places = person.person_places()
     if options.remove and not options.dry_run:  # who is connected no more, and what stays
         if gone := [clients.client_title(name) for name in names if name in wired]:
             lines.append(f"Disconnected: {', '.join(gone)}. Start them again.")
-        lines.append(f"Your notes stay in {home_of(places)}.")
+        if (home := home_of(places)).is_dir():
+            removal = f"`rm -r {shlex.quote(str(home))}` deletes them"
+            lines.append(f"Your notes stay in {home}; {removal}.")
         file = str(places.personal_settings)
         origins = load_settings(places.environment, places.personal_settings).origins
         if any(origins[name] == file for name in _KEYS):
@@ -115,7 +117,9 @@ def run_init(options: Namespace) -> int:
         return _remove_wiring(options, root)
     if options.dry_run:
         return _tell_setup(options, None, _dry_run(options, root))
-    older = _left_behind(options, root)
+    older = None  # the store that one inside the project takes the place of
+    if options.here or options.shared:
+        older = _store_elsewhere(root, _root_inside(root))
     done = _make_store(options, root)
     project, sentences = done.project, [*done.said]
     if done.commit:
@@ -126,9 +130,8 @@ def run_init(options: Namespace) -> int:
         project.prepare_private()
         sentences += _install_wiring(options, project.root, project.store)
         if project.settings.origins.get("planner", "default") == "default":
-            sentences.append(
-                "No model reads your sessions. To choose one: `mdmemory config set planner NAME`."
-            )
+            chosen = "`mdmemory config set planner opencode` chooses one"
+            sentences.append(f"No model reads your sessions; {chosen}.")
     if options.git_hooks:
         from mdmemory.hosts import git_hooks
 
@@ -137,22 +140,12 @@ def run_init(options: Namespace) -> int:
         sentences.append(f"{project.store} is already a store; nothing changed.")
     elif done.files:
         sentences.append(f"The store is {project.store}. Next: `mdmemory add --help`.")
-        sentences += older
+        if older and (count := len(Store(older).files())):
+            sentences.append(
+                f"{older}, the project's store until now, keeps its {count_noun(count, 'note')}. "
+                f"To have them here: `mdmemory import {shlex.quote(str(older))} --yes`."
+            )
     return _tell_setup(options, done, sentences)
-
-
-def _left_behind(options: Namespace, root: Path) -> list[str]:
-    """A sentence on the notes of the store that the project had until now and that a store inside
-    it takes the place of; [] where there are none."""
-    if not (options.here or options.shared):
-        return []
-    store = _store_elsewhere(root, _root_inside(root))
-    if not store or not (count := len(Store(store).files())):
-        return []
-    return [
-        f"{store}, the project's store until now, keeps its {count_noun(count, 'note')}. To have "
-        f"them here: `mdmemory import {shlex.quote(str(store))} --yes`."
-    ]
 
 
 def _root_inside(root: Path) -> Path | None:
