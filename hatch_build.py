@@ -196,7 +196,7 @@ def about_action(action: argparse.Action) -> str:
 
 def _plain(text: str) -> str:
     """Text in which roff finds no request of its own."""
-    text = text.replace("\\", r"\e").replace("-", r"\-")
+    text = text.replace("…", "...").replace("\\", r"\e").replace("-", r"\-")
     return re.sub(r"(?m)^([.'])", r"\\&\1", text)
 
 
