@@ -87,7 +87,7 @@ def _erase_files(writer: Writer, history: History, plan: Erasable) -> Erased:
     with writer.lock_store():
         filter_repo.require_plain(history)
         erasure = Erasure(plan.files, plan.texts, (*GENERATED, LEDGER))
-        # the ledger and the inbox are committed without it, before HEAD is made anew
+        # ledger and inbox are committed without it, before HEAD is made anew
         ours, theirs = writer.project.inboxes()
         for path in (*ours.glob("*.md"), *theirs.glob("*.md")):
             with suppress(MdmemoryError):

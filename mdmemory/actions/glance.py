@@ -46,7 +46,7 @@ def glance_at(writer: Writer, now: int) -> Glance:
         branch = repositories.read_branch(own)
         tip = repositories.read_tip(own, branch) if branch else history.head()
         commits = f"{branch} {tip} {history.kept.tip()}"
-    seen = 0  # what stands for the files of the store
+    seen = 0
     with suppress(NoStore):
         sight = sights.take_sight(project.store, None)
         newest = max(*sight.times.values(), sights.other_states(project.store)[1], 0)

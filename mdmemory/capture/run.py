@@ -272,8 +272,7 @@ def store_all(
     of them."""
     groups: dict[str, tuple[NoteSource, Route, list[Candidate]]] = {}
     for each in candidates:
-        # that of the notes that it is about, else where it belongs; what is about the person
-        # stands in no other store than theirs
+        # beside the notes that it is about; what is about the person in their store alone
         personal = bool(each.worded and is_personal(each.worded.type, each.worded.body))
         is_theirs = not each.named or personal
         place = place_for(stores, personal, dry_run=dry_run) if is_theirs else None

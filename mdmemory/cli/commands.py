@@ -105,7 +105,7 @@ lists all commands.
 """
 
 
-_WORD, _PATH = 80, 255  # characters of a word, and of a path, that a message repeats
+_WORD, _PATH = 80, 255  # characters that a message repeats
 
 
 class HelpLines(argparse.HelpFormatter):
@@ -361,7 +361,7 @@ NO_STORE_YET = (
     'There is no store yet. The first "Remember that ..." in a project makes one, or '
     "`mdmemory init`."
 )
-UNDO = "Undo: `mdmemory undo {}`."  # in every receipt
+UNDO = "Undo: `mdmemory undo {}`."
 PATIENCE = 30.0  # seconds that a person's command waits for other writers
 LISTED = 200  # citations or problems that are listed; the rest is counted
 
@@ -454,7 +454,7 @@ def visible_text(text: str) -> str:
 
 
 def in_utc(time: str) -> str:
-    """The day and minute of an ISO time with an offset, as a person reads it; "-" for none."""
+    """The day and minute of an ISO time, for a person; "-" for none."""
     from datetime import UTC, datetime
 
     return f"{datetime.fromisoformat(time).astimezone(UTC):%Y-%m-%d %H:%M} UTC" if time else "-"

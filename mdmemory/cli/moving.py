@@ -80,7 +80,7 @@ def run_export(layers: Memory, options: Namespace) -> int:
         for row in rows:
             if row.head.file not in out and row.head.file in notes:
                 exported.append((layer, row, notes[row.head.file]))
-    if options.okf is not None:  # the person's own lie in a folder inside
+    if options.okf is not None:  # the person's inside
         from mdmemory.capture.imports.okf import write_bundle
 
         path = Path(options.okf).expanduser()

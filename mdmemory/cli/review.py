@@ -86,16 +86,12 @@ def _answer_item(
 ) -> Reviewed:
     if wording is None and not is_terminal():
         answers.require_shown(item, action)
-    elif item.takes_own(action):
-        given = commands.ask_person(f"{_takes_own(item)} [y/N]") or ""
+    elif question := item.takes_own(action):
+        given = commands.ask_person(f"{question} [y/N]") or ""
         if given.casefold() not in ("y", "yes"):
             both = f"`mdmemory review {item.id} both` keeps them so."
             raise MdmemoryError("Both notes stay.", both)
     return answers.answer(layers, item, action, wording)
-
-
-def _takes_own(item: InboxItem) -> str:
-    return f"Remove {item.notes[1].name} from your own store, for all projects?"
 
 
 def _answer_all(layers: Memory, options: Namespace) -> int:
@@ -242,7 +238,8 @@ class _Sitting:
             if action == Action.EDIT and (wording := self._choose_wording(item)) is None:
                 self._look_again("Nothing changed.")
                 return
-            if item.takes_own(action) and self._ask_key(item, f"{_takes_own(item)} [y/n]") != "y":
+            question = item.takes_own(action)
+            if question and self._ask_key(item, f"{question} [y/n]") != "y":
                 self._look_again("Nothing changed.")
                 return
             done = answers.answer(self._layers, item, action, wording)

@@ -27,7 +27,7 @@ from mdmemory.layers import USER
 from mdmemory.memory import Memory
 from mdmemory.store.store import INDEX
 
-_NAMED = 5  # files of a kind that are named
+_NAMED = 5  # files that are named
 
 
 def run_doctor(layers: Memory, options: Namespace) -> int:
@@ -144,7 +144,7 @@ def run_status(layers: Memory, options: Namespace) -> int:
 
 
 def _bare_assistants(layers: Memory, environment: Mapping[str, str]) -> str:
-    """Who is connected where no store is yet, in words, else "". Raises NoStore: nobody is."""
+    """Who is connected where no store is yet, else "". Raises NoStore: nobody is."""
     from mdmemory.hosts import problems
 
     if layers.question is not None or layers.there():

@@ -38,7 +38,7 @@ Process = subprocess.Popen[bytes]
 NAME = "bridge.log"
 MAX_BYTES = 128 * 1024
 # What is no trouble, behind the time: a message that went without notes lacks nothing for long,
-# and where no word was said (`claude mcp list`) there is no session.
+# and `claude mcp list` leaves no session.
 _NOTICES = (
     "The store of this project is /", "Your own store is /",
     "message: The search took longer than", "message: An earlier search is still at work.",

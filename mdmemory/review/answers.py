@@ -99,7 +99,7 @@ def require_shown(item: InboxItem, action: str) -> None:
     at a terminal only, or a note goes that is asked about there. For answers given elsewhere."""
     if item.takes_own(action):
         name, both = item.notes[1].name, f"`mdmemory review {item.id} both` keeps it"
-        step = f"`mdmemory forget {MINE}{name}` does that, {both}."
+        step = f"`mdmemory forget {MINE}{name}` does, {both}."
         raise UsageError(f"{name} is in your own store, and would go for all projects.", step)
     if item.is_shielded and action not in (Action.DROP, Action.LATER):
         raise UsageError(

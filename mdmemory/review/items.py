@@ -80,9 +80,10 @@ class InboxItem(NamedTuple):
         """Whether it is two notes, of which one is to be chosen."""
         return len(self.notes) == 2 and self.kind in (Kind.CONFLICT, Kind.REFUSED)
 
-    def takes_own(self, action: str) -> bool:
-        """Whether the answer removes the person's own note, for all projects."""
-        return self.layer == BETWEEN and action == Action.THIS
+    def takes_own(self, action: str) -> str:
+        """What to ask before an answer that removes the person's own note; "" for any other."""
+        is_own = self.layer == BETWEEN and action == Action.THIS
+        return f"Remove your own {self.notes[1].name}, for all projects?" if is_own else ""
 
     def as_json(self) -> dict[str, Any]:
         """What programs and assistants are told of it."""

@@ -39,7 +39,7 @@ class Refreshed:
         self, catalog: Catalog, changed: tuple[str, ...], arrange: Callable[[], index.Index]
     ) -> None:
         self.catalog, self.changed, self._arrange = catalog, changed, arrange
-        self.adopted: str | None = None  # the commit of what other hands did
+        self.adopted: str | None = None  # by a commit
 
     @cached_property
     def index(self) -> index.Index:

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
+from mdmemory.text.quantities import number_digits
 from mdmemory.text.words import CJK, compiled, normal_text, word_key, word_keys
 
 _LETTER = rf"(?-i:[^\W_{CJK}])"
@@ -149,8 +150,4 @@ def _same_key(token: str) -> str:
 
 def _is_literal(token: str) -> bool:
     has_sign = re.search(r"\d|[^\W_][^\w\s'’-]+[^\W_]|_", token) is not None
-    if has_sign or token != token.lower():
-        return True
-    from mdmemory.text.quantities import number_digits  # which a command that adds rarely needs
-
-    return number_digits(token) != ""
+    return has_sign or token != token.lower() or number_digits(token) != ""

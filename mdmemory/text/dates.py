@@ -177,7 +177,6 @@ def asked_dates(text: str, today: date) -> tuple[list[tuple[str, ...]], str]:
     dates_found: list[tuple[str, ...]] = []
     for year, month, day in _sure_dates(text):
         if day:
-            # of no year: the newest that is past
             year = year or today.year - ((month, day) > (today.month, today.day))
             dates_found.append((_day_word((year, month, day)),))
         elif year:

@@ -144,7 +144,7 @@ _ORDINAL = {
         3,
     )
     for word in words.split()
-}  # fmt: skip
+}
 _SUFFIXED = r"(?<![\w.])(\d{1,3})(?:st|nd|rd|th|er|ère|e|ème|º|ª)\b|第\s?(\d{1,3})"
 _ONE = (
     r"(?i)\b(?:one|eine[rnm]?|ein|une|una|uma|um|un)\s(?=(?:hour|stunde|heure|hora|ora|minute|minuto|"

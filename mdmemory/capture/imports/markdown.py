@@ -43,9 +43,8 @@ class BadImport(MdmemoryError):
 class Incoming:
     """`origin` is the place it comes from, such as `mem0.json:4f1a`; `reason` is "" or says why it
     is left out already, `metadata` are values of its head that a note has, too, `own` keys that are
-    nobody's but the person's, `whole` a note as mdmemory exported it, `line` the file's in which
-    the text begins (0: unknown). Dates are `YYYY-MM-DD`; the rest as in a note, "" where unknown.
-    """
+    nobody's but the person's, `whole` a note as mdmemory exported it, `line` the one of the
+    file in which it begins, or 0. Dates are `YYYY-MM-DD`; the rest as in a note, "" if unknown."""
 
     text: str
     origin: str

@@ -98,8 +98,7 @@ class _Desk:
         self._known = {key: each.file for each in visible for key in keys_of(each.note)}
 
     def write(self, label: str) -> None:
-        """Store each fact as a note of its own. `label` tells in the commit where they come
-        from."""
+        """Store each fact as a note of its own; `label` says in the commit where they are from."""
         if self.rests:
             folder = self.batch.writer.refresher.store.folder
             self.done.rest = keep_rests(folder, label, self.rests, self.today)
@@ -299,7 +298,7 @@ def facts_of(value: Any, origin: str) -> Iterator[Incoming]:
     ):
         import yaml  # which only an import of this needs
 
-        for row in rows:  # each as the file that it was, whose head need not name all
+        for row in rows:  # each as its file was
             fields = {key: row[key] for key in ("name", "description") if key in row}
             head = {**fields, "type": row["type"], **row["head"]}
             text, file = yaml.safe_dump(head, allow_unicode=True), word_of(row["file"])
