@@ -433,6 +433,7 @@ DUEL = "shared"
 DUELIST = """
 import sys
 from mdmemory import Memory
+from mdmemory.errors import NoteChanged
 from mdmemory.git.lock import Patience
 root, number, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
 for at in range(rounds):
@@ -440,9 +441,15 @@ for at in range(rounds):
     name = f"note-{number}-{at}"
     memory.add(name, type="project", description=f"About {name}", body="Fresh.")
     memory.edit(name, body="Edited.")
-    seen = memory.note("shared")
-    text = seen.note.text.replace(f"{number} has written {at} ", f"{number} has written {at + 1} ")
-    memory.replace_text(seen.file, text, replaces=seen.digest, seen=seen.note.text)
+    while True:  # that a neighbour wrote the next line in the same moment is told
+        seen = memory.note("shared")
+        mine, next = (f"{number} has written {count} " for count in (at, at + 1))
+        text = seen.note.text.replace(mine, next)
+        try:
+            memory.replace_text(seen.file, text, replaces=seen.digest, seen=seen.note.text)
+            break
+        except NoteChanged:
+            pass
 """
 
 
