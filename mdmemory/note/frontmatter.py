@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from mdmemory.note.limits import ALIASES, CITES, LINE_KEYS, TOP_KEYS
 
-_compiled: Callable[[str], re.Pattern[str]] = cache(re.compile)  # at the first use
+_compiled: Callable[[str], re.Pattern[str]] = cache(re.compile)
 # What YAML calls not printable, and line ends; everything else may stand in a value unescaped.
 NOT_PRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
 # A character that can open a plain scalar without a meaning of its own in YAML. Named by what it
@@ -22,7 +22,6 @@ _FIRST = rf"""[^{NOT_PRINTABLE}\xa0 !"#%&')*,\-:;<=>?@\[\\\]^`{{|}}]"""
 _PLAIN_RUN = rf"[^{NOT_PRINTABLE}:#]*+"
 # `)*` and not `)*+`: Python before 3.11.4 fails on a possessive group that matches nothing
 PLAIN = rf"{_FIRST}{_PLAIN_RUN}(?:(?::(?![ \n]|\Z)|(?<! )#){_PLAIN_RUN})*(?<! )"
-_PLAIN_SCALAR = PLAIN
 _MUST_ESCAPE = rf'[{NOT_PRINTABLE}"\\]'
 # What YAML 1.1 readers take for a boolean, a null, a number or a date.
 _NOT_TEXT = r"(?i)~|y|n|yes|no|on|off|true|false|null|0x[\da-f_]+|[+-]?[.\d][\d_.:eotz +-]*"
@@ -127,7 +126,7 @@ def comment_of(field: Field) -> str:
 
 def to_yaml(key: str, value: str, *, quoted: bool = False) -> str:
     """A value as YAML that reads back the same: plain if that is safe, else double-quoted."""
-    is_plain = not quoted and _compiled(_PLAIN_SCALAR).fullmatch(value)
+    is_plain = not quoted and _compiled(PLAIN).fullmatch(value)
     if is_plain and not (key in TOP_KEYS and _compiled(_NOT_TEXT).fullmatch(value)):
         return value
     return f'"{_compiled(_MUST_ESCAPE).sub(_escape, value)}"'
@@ -170,7 +169,6 @@ _KEY = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 _LISTED = rf"(?:{_PLAIN_ITEM}|{_QUOTED})"
 _LIST = rf"\[({_LISTED}(?:, {_LISTED})*+)\]"
 _PAIR = rf"(?m)^(  )?({_KEY}):(?: ({PLAIN})| ({_QUOTED})| {_LIST})?\n"
-_ITEMS = _LISTED
 _ESCAPED = re.compile(r"\\([\"\\])")
 
 
@@ -226,7 +224,7 @@ def parse_flat(head: str) -> dict[str, object] | None:
             if not indent:
                 block = None
         elif listed and key == (CITES if indent else ALIASES):
-            items = _compiled(_ITEMS).findall(listed)
+            items = _compiled(_LISTED).findall(listed)
             into[key] = [_unquote(item) if item[0] == '"' else item for item in items]
             if not indent:
                 block = None

@@ -103,8 +103,8 @@ def commit_kept(
     unseen = transactions.list_unseen(differing)
     chosen = {file: now[file] for file in differing if file not in unseen}
     if chosen:
-        later = adopt.look_at_folder(refresher, history).found
-        derived, apart = adopt.index_without(transactions, later, index)
+        found = adopt.look_at_folder(refresher, history).found
+        derived, apart = adopt.index_without(transactions, found, index)
         facts = [entry.subject.removeprefix("memory: ") for entry in entries]
         groups = group_ops(files for entry in reversed(entries) for files in entry.groups())
         groups = [files for each in groups if (files := [f for f in each if f in chosen])]
@@ -113,8 +113,8 @@ def commit_kept(
         more += [(_SESSION, name) for name in sessions if name and len(sessions) == 1]
         lines = [line for entry in reversed(entries) for line in entry.ops]
         message = Message(subject("", facts), lines, memory_trailers(KIND, more, groups=groups))
-        base, others = transactions.checkpoint((), KEEP), chosen | apart
-        transactions.apply(derived, base, message, others=others)
+        base = transactions.checkpoint((), KEEP)
+        transactions.apply(derived, base, message, others=chosen | apart)
         tell(f"Committed now, as it was waiting: {message.subject}")
     tip = history.kept.tip()
     history.kept.settle()
