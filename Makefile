@@ -33,8 +33,9 @@ test-full: $(BIN)/mdmemory client browser
 test-hosts: $(BIN)/mdmemory client hosts
 	MDMEMORY_TEST_HOSTS=1 $(BIN)/python -m pytest -n auto -m hosts
 
+# what needs no repository, client or server, and takes less than a second
 quick: $(BIN)/mdmemory
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n logical -m "not slow"
 
 lint: $(BIN)/mdmemory
 	$(BIN)/ruff check .

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import sysconfig
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -23,7 +22,11 @@ SCRUBBED = ("GIT_", "MDMEMORY_", "MEMORY_", "OPENAI_", "XDG_", "OPENCODE")
 MEMORY_DISK = Path("/dev/shm")
 ROOM = 2 * 1024**3  # bytes; a whole run takes a tenth of it
 QUICK = "not slow"
-CASES = 8  # of one test, in a quick run
+# what such a test is given
+REPOSITORIES = frozenset(
+    "_cited _first_commit _machines _made begin_store clones empty_remote git home machine server"
+    " template".split()
+)
 # where Debian and others keep `useradd`, which the PostgreSQL of the tests calls as root
 SYSTEM_PROGRAMS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
@@ -55,7 +58,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of a test with many cases `make quick` tries some, spread evenly, the first among them.
+    """`make quick` tries what begins no repository and starts no client or server.
 
     Tests in clients that are large to install run only where they are asked for.
     """
@@ -63,13 +66,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _keep(config, items, {item for item in items if not item.get_closest_marker("hosts")})
     if not FULL:
         _keep(config, items, {item for item in items if not item.get_closest_marker("full")})
-    if config.option.markexpr != QUICK:
-        return
-    cases = defaultdict(list)
-    for item in items:
-        cases[item.nodeid.partition("[")[0]].append(item)
-    chosen = {item for of_one in cases.values() for item in of_one[:: -(-len(of_one) // CASES)]}
-    _keep(config, items, chosen)
+    if config.option.markexpr == QUICK:
+        _keep(config, items, {item for item in items if REPOSITORIES.isdisjoint(item.fixturenames)})
 
 
 def pytest_collection_finish() -> None:

@@ -161,6 +161,7 @@ def test_a_secret_in_two_notes_that_contradict_is_not_printed(tmp_path: Path) ->
     assert not any("Hx7" in message or "Zt9" in message for *_, message in found)
 
 
+@pytest.mark.slow
 def test_no_secret_that_is_known_for_one_is_printed(tmp_path: Path) -> None:
     corpus = Path(__file__).with_name("privacy") / "first.jsonl"
     rows = [row for row in map(json.loads, corpus.read_text("utf-8").splitlines()) if row["secret"]]
@@ -213,6 +214,7 @@ FILES = st.dictionaries(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=FILES)
 def test_nothing_of_what_is_read_changes(tmp_path_factory: Any, files: dict[str, bytes]) -> None:

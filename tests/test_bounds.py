@@ -1,8 +1,8 @@
 """What comes from outside is cut, or refused, before it is read: at a line, and it is said. And
 what nobody sees in it, which is taken out."""
 
+import json
 import unicodedata
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from mdmemory import Memory, bounds, unseen
 from mdmemory.capture import fact, notice
-from mdmemory.capture.imports.markdown import Incoming
-from mdmemory.capture.imports.run import store_all
 from mdmemory.capture.run import explain_message
 from mdmemory.errors import BadNote
 from mdmemory.hosts.conversation import notices_of_length
@@ -79,11 +77,11 @@ def test_a_fact_that_is_far_too_long_is_refused_unread() -> None:
         fact.fact_of(LONG)
 
 
-def test_an_import_leaves_out_what_is_far_too_long(repository: Path) -> None:
+def test_an_import_leaves_out_what_is_far_too_long(repository: Path, tmp_path: Path) -> None:
     Memory.init(repository)
-    writer = Memory.open(repository).opened.writer()
-    found = [Incoming(LONG, "there"), Incoming("The proxy listens on port 8443.", "there")]
-    done = store_all(writer, found, label="a file", now=datetime(2026, 6, 20, tzinfo=UTC))
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps([{"memory": LONG}, {"memory": "The proxy listens on port 8443."}]))
+    done = Memory.around(repository).import_from(path)
     assert len(done.added) == 1
     assert [each["reasons"] for each in done.dropped] == [["unfit"]]
 

@@ -403,6 +403,7 @@ def taken(memory: Memory, said: str) -> Put:
     return Batch(memory.opened.writer(), NOW).add(fact_as_said(said), Origin("explicit", "s", "t1"))
 
 
+@pytest.mark.slow
 def test_a_fact_meets_the_note_that_reading_all_meets(large: Memory, monkeypatch: Patch) -> None:
     def is_met(said: str, file: str) -> None:
         def broken(*_: object, **__: object) -> None:

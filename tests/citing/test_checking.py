@@ -42,6 +42,7 @@ def test_lines_changed_or_taken_out_drifted_as_the_diff_says(cited: CitedProject
     assert (found.state, found.now, found.diff) == ("drifted", "src/server.py", "-PORT = 8081")
 
 
+@pytest.mark.slow
 def test_a_renamed_file_is_followed_and_what_changes_in_it_drifts_there(
     cited: CitedProject,
 ) -> None:
@@ -204,6 +205,7 @@ def since(cited: CitedProject, revision: str) -> list[str]:
     return [each.place for each in cited.memory.citations(since=revision)]
 
 
+@pytest.mark.slow
 def test_a_change_since_a_revision_drifts_what_stood_before_it_alone(cited: CitedProject) -> None:
     cited.note(NOTE, PORT, BIND)
     cited.replace("src/server.py", "8081", "9090")

@@ -134,6 +134,7 @@ def test_the_demo_is_blind_to_the_callers_settings_and_keeps_them(
     assert (tmp_path / "here/mdmemory/billing/.git").is_dir()
 
 
+@pytest.mark.slow
 def test_without_a_folder_the_demo_names_one(tmp_path: Path, monkeypatch: Patch, say: Say) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     told = say("demo")
@@ -181,6 +182,7 @@ def test_what_stands_is_counted_and_what_drifted_is_shown_with_its_lines(
     assert "mdmemory review project-port keep" in problems
 
 
+@pytest.mark.slow
 def test_the_next_step_that_is_named_settles_it(inside: CitedProject, run: Run, say: Say) -> None:
     inside.replace("src/server.py", "8081", "9090")
     assert "`edit` it, or `review NAME keep` if it holds" in say("check", code=1)
@@ -221,6 +223,7 @@ def test_outside_a_project_and_for_a_note_of_ones_own_there_is_one_sentence(
     assert (told.count("\n"), "only a project's notes cite" in told) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_hook_stops_a_commit_that_drifts_a_note_and_no_other(inside: CitedProject) -> None:
     command = f'"{sys.executable}" -P -m mdmemory check --diff HEAD'
     script(inside.top / ".git/hooks/pre-commit", command)

@@ -248,6 +248,7 @@ UNREADABLE: list[str] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_no_plan_is_a_failure_and_is_kept(notes: Notes) -> None:
     assert len(UNREADABLE) >= 25
     for answer in UNREADABLE:

@@ -296,6 +296,7 @@ def test_what_an_editor_saves_during_a_write_stays(act: Callable[..., None], wor
             assert texts(trial.root, stands) == stands, "recovery has touched an edit"
 
 
+@pytest.mark.slow
 def test_without_git_a_killed_write_is_all_or_nothing_too(tmp_path: Path) -> None:
     root, at, code, ends = tmp_path / "plain", 1, DIED, []
     store = root / "notes" / "memory"

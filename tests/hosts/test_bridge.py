@@ -403,6 +403,7 @@ def test_a_bridge_that_hangs_ends_when_its_input_is_closed() -> None:
         assert process.wait(HUNG) == 1
 
 
+@pytest.mark.slow
 def test_a_bridge_that_hangs_ends_when_its_host_is_gone_and_the_input_is_not() -> None:
     asked, ask = os.pipe()
     answered, answer = os.pipe()

@@ -53,6 +53,7 @@ def documents(draw: st.DrawFn) -> str:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=scaled(200), deadline=None)
 @given(documents() | st.sampled_from(["", "\n", entries.BOM]), documents())
 def test_any_settings_are_themselves_again(text: str, other: str) -> None:
@@ -63,6 +64,7 @@ def test_any_settings_are_themselves_again(text: str, other: str) -> None:
     assert entries.drop_entries(other, OURS, done) == other, "what is not ours stays"
 
 
+@pytest.mark.slow
 @settings(max_examples=scaled(200), deadline=None)
 @given(documents(), st.booleans())
 def test_of_settings_that_a_client_wrote_anew_only_ours_is_taken(text: str, known: bool) -> None:
@@ -91,6 +93,7 @@ TABLES = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=scaled(200), deadline=None)
 @given(
     st.lists(st.sampled_from(TABLES), unique=True),
@@ -219,6 +222,7 @@ def is_subsequence(short: str, long: str) -> bool:
     return all(letter in rest for letter in short)
 
 
+@pytest.mark.slow
 @settings(max_examples=scaled(200), deadline=None)
 @given(written())
 def test_nothing_but_the_list_changes_in_any_document(text: str) -> None:

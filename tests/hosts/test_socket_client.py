@@ -241,6 +241,7 @@ def test_a_session_whose_bridge_does_not_come_starts_without(
     assert (ask(START), started) == (ALONE, ["/project"])
 
 
+@pytest.mark.slow
 def test_where_none_can_be_started_the_event_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
     full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(without, "start_bridge", full)
@@ -292,6 +293,7 @@ def test_where_there_is_no_store_a_hook_says_nothing(tmp_path: Path) -> None:
         assert hook("codex", cwd=tmp_path, input=said) == SILENT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "said"), [({}, START), ({"MDMEMORY_DISABLE": "1"}, b"")], ids=["on", "off"]
 )

@@ -125,6 +125,7 @@ def uses_expressions(tree: ast.Module) -> bool:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_module_uses_expressions_that_are_not_tried() -> None:
     assert isinstance(mdmemory, ModuleType)
     package = Path(mdmemory.__file__).parent

@@ -116,6 +116,7 @@ def test_the_marked_stores_name_notes_that_they_have() -> None:
     assert not any(name in str(SESSIONS) for name in SECRETS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("window", "form", "dress"), list(passes.combinations()) if FULL else [SMALL]
 )

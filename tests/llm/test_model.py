@@ -784,6 +784,7 @@ def test_a_model_that_a_person_chooses_is_tried_and_what_it_may_be_asked_is_writ
     assert written.text("llm.questions") == questions
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_tried_is_a_warning_and_stays_chosen(
     empty_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

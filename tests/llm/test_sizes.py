@@ -28,6 +28,7 @@ def model(server: FakeServer, folder: Path, **more: object) -> OpenAIModel:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_refusal_for_length_is_known_in_the_words_of_each_server_and_learnt(
     tmp_path: Path,
 ) -> None:

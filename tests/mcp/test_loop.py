@@ -239,6 +239,7 @@ def test_no_bytes_end_the_loop(patient: Host, line: bytes) -> None:
     still_answers(patient, lambda: patient.send(line))
 
 
+@pytest.mark.slow
 @settings(max_examples=scaled(300), deadline=None)
 @given(PARTS | st.lists(PARTS | JSON, max_size=4) | JSON)
 def test_any_json_has_one_answer_at_most_and_a_request_one(patient: Host, message: Any) -> None:

@@ -75,6 +75,7 @@ def test_a_machine_written_head_needs_no_yaml_parser() -> None:
     assert frontmatter.parse_flat(FLAT.replace("\n", "\r\n")) == fields
 
 
+@pytest.mark.slow
 @settings(max_examples=scaled(600), deadline=None)
 @given(structured | st.text(max_size=60))
 @example("metadata:\n")

@@ -324,6 +324,7 @@ def test_kind_follows_type_and_unknown_keys_come_last() -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=scaled(300), deadline=None)
 @given(name_text, st.sampled_from(limits.TYPES), one_line, body_text, one_line, nested)
 def test_what_is_composed_reads_back_without_problems(
@@ -489,6 +490,7 @@ hand_notes = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=scaled(400), deadline=None)
 @given(hand_notes, st.sampled_from(KEYS), one_line)
 def test_an_edit_leaves_every_other_line_alone(text: str, key: str, value: str) -> None:

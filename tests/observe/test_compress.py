@@ -72,6 +72,7 @@ ANY = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(st.sampled_from([*GOOD]), ANY | st.sampled_from(["1", "2"]))))
 @settings(max_examples=30, deadline=None)
 def test_whatever_a_model_says_drafts_are_bounded_and_writable(found: list[Any]) -> None:

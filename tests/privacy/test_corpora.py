@@ -91,6 +91,7 @@ def test_the_corpus_is_large_and_even() -> None:
     assert len(CORPUS["TOKENS"]) >= 60
 
 
+@pytest.mark.slow
 def test_nearly_every_planted_secret_goes_and_next_to_nothing_else() -> None:
     figures = CORPUS["measure"](range(1, 3))
     assert figures.recall >= 0.97

@@ -159,6 +159,7 @@ def test_only_what_passed_everywhere_is_published_and_without_a_password() -> No
     assert [step["env"]["RELEASE_ALL"] for step in tried] == ["1"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not VERSION_FILE.exists(), reason="the package lies elsewhere")
 def test_the_text_of_a_release_is_its_section_of_the_changelog() -> None:
     run = ["python3", "tests/release/changelog.py"]

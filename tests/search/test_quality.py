@@ -32,6 +32,7 @@ def of_kind(kind: str) -> list[Question]:
     return [question for question in corpus.questions if question.kind == kind]
 
 
+@pytest.mark.slow
 def test_what_is_promised_of_search_holds(found: Found) -> None:
     lines = [*search.table(own.FREIGHT, found)]
     for name in set(own.HALVES) & own.levels().keys():

@@ -341,6 +341,7 @@ def test_a_cache_that_came_with_the_repository_is_not_believed(shelf: Shelf) -> 
     assert shelf.hooks() == {"user-a.md": "true"}
 
 
+@pytest.mark.slow
 def test_the_index_from_the_catalog_is_the_index_from_the_heads(shelf: Shelf) -> None:
     """Whatever was added, edited or removed since the catalog was saved."""
     dice, store = random.Random(5), Store(shelf.folder)
@@ -629,6 +630,7 @@ def test_a_text_is_looked_through_for_secrets_once(memory: Memory) -> None:
     assert asked.count("It is hunter2.") == 3  # what holds one is never taken for free
 
 
+@pytest.mark.slow
 def test_what_was_read_of_a_store_goes_with_its_last_user(memory: Memory) -> None:
     """Megabytes each: a process that lives on cannot wait until Python looks for circles."""
     memory.add("tea", type="user", description="Drinks tea", body="Drinks green tea.")

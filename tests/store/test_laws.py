@@ -390,6 +390,7 @@ def test_the_commit_of_what_waited_does_not_name_a_note_that_a_hand_just_began()
         hands.teardown()
 
 
+@pytest.mark.slow
 def test_a_commit_that_leaves_an_edit_of_a_hand_out_has_an_index_of_what_it_holds() -> None:
     hands = SharedHands()
     try:

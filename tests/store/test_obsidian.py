@@ -80,6 +80,7 @@ def opened(vault: Path, name: str) -> Memory:
     return Memory.open(vault / name, store=str(vault / name))
 
 
+@pytest.mark.slow
 def test_links_to_files_resolve_and_a_fix_makes_all_resolve(vault: Path) -> None:
     names = {"layout", "喜欢-茶", "Layout"}
     assert {link for _, link in dead(vault)} == names
@@ -95,6 +96,7 @@ def test_links_to_files_resolve_and_a_fix_makes_all_resolve(vault: Path) -> None
     assert dead(vault) == []
 
 
+@pytest.mark.slow
 def test_links_resolve_after_a_rename(vault: Path) -> None:
     memory = opened(vault, "shop")
     memory.doctor(fix=True)
@@ -103,6 +105,7 @@ def test_links_resolve_after_a_rename(vault: Path) -> None:
     assert [lost for lost in dead(vault / "shop") if "layout" in lost[1].lower()] == []
 
 
+@pytest.mark.slow
 def test_without_obsidian_links_by_name_are_no_problem(vault: Path) -> None:
     shutil.rmtree(vault / ".obsidian")
     before = (vault / "shop" / "reference-links.md").read_bytes()
@@ -110,6 +113,7 @@ def test_without_obsidian_links_by_name_are_no_problem(vault: Path) -> None:
     assert (vault / "shop" / "reference-links.md").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_files_of_obsidian_are_left_alone(vault: Path) -> None:
     store = vault / "shop"
     theirs = {

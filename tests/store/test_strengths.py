@@ -130,6 +130,7 @@ heads = st.builds(
 stores = st.lists(heads, max_size=12, unique_by=lambda note: note.file)
 
 
+@pytest.mark.slow
 @given(stores)
 def test_strength_lies_between_nothing_and_seven_and_a_half(store: list[Head]) -> None:
     found = strengths(store)
@@ -137,6 +138,7 @@ def test_strength_lies_between_nothing_and_seven_and_a_half(store: list[Head]) -
     assert all(0 <= value <= 7.5 and value == round(value, 6) for value in found.values())
 
 
+@pytest.mark.slow
 @given(stores, st.randoms())
 def test_strength_does_not_depend_on_order(store: list[Head], random: object) -> None:
     shuffled = list(store)
@@ -155,6 +157,7 @@ def test_reinforcing_never_weakens(days: int, one: int, other: int) -> None:
     assert aged(days, reinforced=less) <= aged(days, reinforced=more)
 
 
+@pytest.mark.slow
 @given(stores)
 def test_without_dates_nothing_ages(store: list[Head]) -> None:
     bare = [head(note.file, note.type, reinforced=note.reinforced) for note in store]

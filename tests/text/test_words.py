@@ -139,6 +139,7 @@ def test_a_word_loads_two_stemmers_and_no_other() -> None:
     assert done.stdout.split() == ["Datenbank"]
 
 
+@pytest.mark.slow
 def test_english_stems_are_those_of_the_stemmer() -> None:
     stemmer = snowballstemmer.stemmer("english")
     for end in sample([*map("".join, product(ascii_lowercase, repeat=3))], 3):
@@ -146,6 +147,7 @@ def test_english_stems_are_those_of_the_stemmer() -> None:
             assert stem_in("en", begin + end) == stemmer.stemWord(begin + end)
 
 
+@pytest.mark.slow
 def test_threads_stem_side_by_side() -> None:
     words_of = [f"{chr(97 + n % 26)}{chr(97 + n // 26)}nationalizations" for n in range(600)]
 
