@@ -82,8 +82,7 @@ def test_an_import_leaves_out_what_is_far_too_long(repository: Path, tmp_path: P
     path = tmp_path / "facts.json"
     path.write_text(json.dumps([{"memory": LONG}, {"memory": "The proxy listens on port 8443."}]))
     done = Memory.around(repository).import_from(path)
-    assert len(done.added) == 1
-    assert [each["reasons"] for each in done.dropped] == [["unfit"]]
+    assert (len(done.added), [each["reasons"] for each in done.dropped]) == (1, [["unfit"]])
 
 
 # --- characters that show nothing -----------------------------------------------------------------

@@ -14,19 +14,19 @@ from collections.abc import Collection, Iterator, Sequence
 from mdmemory.text.quantities import number_digits
 from mdmemory.text.words import CJK, compiled, normal_text, word_key, word_keys
 
-_LETTER = rf"(?-i:[^\W_{CJK}])"
+_L = rf"(?-i:[^\W_{CJK}])"
 # The words that deny, a row for each language: English, German, French, Spanish, Portuguese,
 # Italian. What a language writes without blanks stands below.
 _NEGATING = (
-    rf"(?i)(?<!{_LETTER})(?:"
+    rf"(?i)(?<!{_L})(?:"
     r"not|never|no|nope|nein|none|nothing|neither|nor|cannot|dont|doesnt|without|avoid\w*|stop(?:s|ped)?"
-    rf"|instead of|rather than|forbid\w*|prohibit\w*|{_LETTER}+n['’]t"
+    rf"|instead of|rather than|forbid\w*|prohibit\w*|{_L}+n['’]t"
     r"|nicht\w?|kein\w*|nie|niemals|ohne|weder|statt|vermeid\w*"
     r"|pas|jamais|aucune?|sans|ni|plus de|au lieu d\w*"
     r"|nunca|jamás|sin|tampoco|ningun\w*|en vez de"
     r"|não|nem|sem|nenhum\w*|em vez de"
     r"|non|mai|senza|nessun\w*|invece di"
-    rf")(?!{_LETTER})"
+    rf")(?!{_L})"
     r"|不|没|別|别|勿|禁止|而非"
     r"|ない|ません|なく|ずに"
     r"|않|지\s?마|말고|없|안\s|못"
@@ -34,10 +34,7 @@ _NEGATING = (
 SENTENCE_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 # No mark within a value: 10:30, 1,000, an address.
 _CLAUSE = r"[。、，；：！？()|\n—]|[,;](?!\d)|[:!?](?![0-9A-Za-z/\\])|\.(?=\s|\Z)"
-_JOINS = (
-    rf"(?i)(?<!{_LETTER})"
-    rf"(?:and|but|or|und|aber|oder|sondern|et|mais|ou|y|pero|o|e|ma|mas)(?!{_LETTER})"
-)
+_JOINS = rf"(?i)(?<!{_L})(?:and|but|or|und|aber|oder|sondern|et|mais|ou|y|pero|o|e|ma|mas)(?!{_L})"
 
 
 def count_negations(text: str) -> int:

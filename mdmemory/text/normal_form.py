@@ -24,14 +24,15 @@ _LITERAL = re.compile(
     r"Tag)\b)"
     r"[\w.@~-]{0,80}/[\w./@~-]*[A-Za-z_~][\w./@~-]*"
     r"|(?<!\w)--?[A-Za-z][\w-]*(?:=\S+)?|\b\w*_\w+\b|\b[A-Za-z]+-?\d+(?:[.-]\d+)*\b"
-    r"|\b\d+(?:\.\d+){2,}(?:[:/]\d+)?\b(?<!\d\.\d\d\d\d)(?<!\d\.\d\d\.\d\d)",
+    r"|\b\d+(?:\.\d+){2,30}(?:[:/]\d+)?\b(?<!\d\.\d\d\d\d)(?<!\d\.\d\d\.\d\d)",
     re.ASCII,
 )
 _PORT = re.compile(
     r"(?<![\w./@-])((?:\d{1,3}\.){3}\d{1,3}|[a-z][\w-]*(?:\.[\w-]+)+):(\d{2,5})(?![\w:/.]*[\w/])"
 )
 _WIDE = {0xFF10 + digit: str(digit) for digit in range(10)} | {0xFF1A: ":", 0xA0: " ", 0x202F: " "}
-_WIDE |= dict.fromkeys((0xAD, *range(0x200B, 0x2010), 0x2060, 0xFEFF), "")  # nobody sees these
+# nobody sees these
+_WIDE |= dict.fromkeys((0xAD, *range(0x200B, 0x2010), 0x2060, 0xE000, 0xE001, 0xFEFF), "")
 _TWELVE = re.compile(
     r"(?i)(?<![\w.:,-])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?\s?m\b\.?"
 )
@@ -59,7 +60,7 @@ def normal_form(text: str) -> str:
     """The text with each date as YYYY-MM-DD, each time as HH:MM, each number in digits without
     separators of thousands, and each known unit as its symbol right behind its number."""
     plain = _PORT.sub(r"\1 \2", text.translate(_WIDE))
-    hidden: list[str] = [match[0] for match in _LITERAL.finditer(plain)]
+    hidden = [match[0] for match in _LITERAL.finditer(plain)]
     if len(hidden) > 4_000:
         return text  # a table of data; each place needs a sign of its own
     places = count(0xE100)

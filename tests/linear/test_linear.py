@@ -29,7 +29,8 @@ END = 60  # seconds of processor time for one text
 # Each of these was once a text that took minutes.
 PLAIN = [
     ".", "`", "~", "-", "w", " ", "\n", "a\n", "'", '"', "[", "+", "<", "@", "/", "|", ",", "a ",
-    "一", "不", "‘", "「", "]", "=", ":", "1", "# ", "- a\n", "```\n", "/*", "\\",
+    "一", "不", "‘", "「", "]", "=", ":", "1", "# ", "- a\n", "```\n", "/*", "\\", "00.",
+    "\ue000a\ue001",
 ]  # fmt: skip
 DERIVED = 1_000 if FULL else 4  # units of its own expressions that a function is tried with
 
