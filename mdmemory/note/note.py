@@ -48,7 +48,7 @@ _AT_TOP = _IN_METADATA.union(limits.TOP_KEYS)
 _BESIDE = frozenset(("title",))
 
 EOL = r"(?:\r\n|[\r\n])"
-_OPENING = re.compile(rf"\ufeff?(?:[ \t]*{EOL})*---[ \t]*{EOL}")
+_OPENING = re.compile(rf"\ufeff?(?:[ \t]*{EOL})*+---[ \t]*{EOL}")
 _CLOSING = re.compile(rf"[\r\n](?:---|\.\.\.)[ \t]*(?:{EOL}|\Z)")
 _BLANK_LINE = re.compile(rf"[ \t]*{EOL}")
 _TEXT_LINE = r"\S[^\r\n]*"

@@ -255,9 +255,9 @@ def index_without(
     index: Callable[[Sequence[Change]], list[Change]], changes: Sequence[Change] = (),
 ) -> tuple[list[Change], dict[str, bytes | None]]:  # fmt: skip
     """The index that goes with a commit that leaves `later` out: as changes where the one on disk
-    is the same, else as texts of the commit alone, since the one on disk goes on naming them."""
+    is the same, else as texts of the commit alone, for that on disk names them."""
     history = transactions.history
-    later = [each for each in later if each.change != GONE and not each.why]  # what it names
+    later = [each for each in later if each.change != GONE and not each.why]  # it names
     if not later:
         return index(changes), {}
     former = history.read_many(history.head(), [each.file for each in later])

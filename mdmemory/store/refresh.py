@@ -32,8 +32,7 @@ _MOST_JUDGED = 200_000  # texts without a secret that are remembered, 16 bytes o
 
 
 class Refreshed:
-    """`changed` names the generated files whose bytes were (or would be) different; `arrange`
-    makes the index."""
+    """`changed` names the generated files whose bytes were (or would be) different."""
 
     def __init__(
         self, catalog: Catalog, changed: tuple[str, ...], arrange: Callable[[], index.Index]

@@ -30,7 +30,7 @@ END = 60  # seconds of processor time for one text
 PLAIN = [
     ".", "`", "~", "-", "w", " ", "\n", "a\n", "'", '"', "[", "+", "<", "@", "/", "|", ",", "a ",
     "一", "不", "‘", "「", "]", "=", ":", "1", "# ", "- a\n", "```\n", "/*", "\\", "00.",
-    "\ue000a\ue001",
+    "\ue000a\ue001", "\r\n", "{", "<%",
 ]  # fmt: skip
 DERIVED = 1_000 if FULL else 4  # units of its own expressions that a function is tried with
 

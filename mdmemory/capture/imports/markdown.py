@@ -296,7 +296,7 @@ _TASK = re.compile(
 )
 # What other programs put in a place of their own: fields of a template, queries, properties.
 _PLACEHOLDER = re.compile(
-    r"\{\{.*?\}\}|<%.*?%>|<!--.*?-->|#\+BEGIN_QUERY.*?#\+END_QUERY|\(\([\w-]{9,36}\)\)"
+    r"\{\{(?:(?!\{\{).)*?\}\}|<%(?:(?!<%).)*?%>|<!--(?:(?!<!--).)*?-->|#\+BEGIN_QUERY.*?#\+END_QUERY|\(\([\w-]{9,36}\)\)"
     r"|(?:\A|(?<=\s))#[^\W\d][\w/-]*(?=\s|\Z)",  # a tag
     re.DOTALL,
 )
@@ -307,7 +307,7 @@ _OF_PROGRAMS = {"excalidraw-plugin": "no_fact", "kanban-plugin": "task"}
 _CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!(\w+)[^\]\n]*\][-+]?[ \t]*")
 _NO_CALLOUT = tuple("quote cite todo question help faq example abstract".split())
 _PROPERTIES = re.compile(r"(?:[\w-]+::(?:[ \t].*)?(?:\n|\Z))+")
-_LIST = re.compile(r"(?:[-*+•‣◦▪●][ \t].*(?:[\r\n]+[ \t].*)*(?:[\r\n]+|\Z)){2,}")
+_LIST = re.compile(r"(?:[-*+•‣◦▪●][ \t][^\r\n]*(?:[\r\n]+[ \t][^\r\n]*)*+(?:[\r\n]+|\Z)){2,}")
 _MARKER = re.compile(r"[ \t]*(?:[-*+•‣◦▪●]|\d{1,9}[.)])(?:[ \t]+|$)")
 _BULLET = re.compile(r"(?m)^([ \t]*)[•‣◦▪●](?=[ \t])")  # which commonmark takes for text
 _LISTS = ("bullet_list", "ordered_list")

@@ -22,7 +22,7 @@ _OURS = "# mdmemory"
 _EOL = r"(?:\r\n|[\r\n])"
 _LINE = rf"(?:\w+: [^\r\n]*  )?{_OURS}{_EOL}"
 _HEAD = re.compile(rf"---{_EOL}(?:{_LINE})+---{_EOL}")
-_LINES = re.compile(rf"(\ufeff?(?:[ \t]*{_EOL})*---[ \t]*{_EOL})(?:{_LINE})+(?!---[ \t]*{_EOL})")
+_LINES = re.compile(rf"(\ufeff?(?:[ \t]*{_EOL})*+---[ \t]*{_EOL})(?:{_LINE})++(?!---[ \t]*{_EOL})")
 
 
 def concept_text(note: Note) -> str:
