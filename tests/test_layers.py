@@ -125,11 +125,11 @@ def test_a_contradiction_between_layers_is_shown_on_both_and_the_projects_goes_f
     assert sides == [("project", "feedback-tabs.md"), ("user", "feedback-tabs.md")]
     assert not (both / "project/_CONFLICTS.md").exists()
     assert row["id"] in say("review", "me/feedback-tabs.md")
-    say("review", "tabs", "keep", "tabs")
-    assert not (both / "me/feedback-tabs.md").exists()
+    say("review", "tabs", "keep", "me/tabs")
+    assert not (both / "project/feedback-tabs.md").exists()
     assert "Nothing waits" in say("review")
-    assert "restored: me/feedback-tabs.md" in say("undo")
-    assert (both / "me/feedback-tabs.md").exists()
+    assert "restored: feedback-tabs.md" in say("undo")
+    assert (both / "project/feedback-tabs.md").exists()
 
 
 def test_undo_takes_the_newest_change_of_either_layer(both: Path, say: Say, ask: Ask) -> None:

@@ -321,7 +321,7 @@ def test_the_way_to_choose_a_model_is_told_and_a_bridge_that_had_trouble(
     monkeypatch.chdir(repository)
     line = "2026-06-01T00:01:00Z plugin: the bridge is gone: it ended (1); it is started again\n"
     (repository / ".mdmemory/bridge.log").write_text(line, "utf-8")
-    assert "mdmemory config set planner NAME" in capsys.readouterr().out
+    assert "mdmemory config set planner opencode" in capsys.readouterr().out
     assert main(["doctor"]) == 0
     assert "the bridge is gone: it ended (1)" in capsys.readouterr().out
 
