@@ -21,8 +21,7 @@ pytest_plugins = ("machines", "projects", "stores", "citing_projects")
 SCRUBBED = ("GIT_", "MDMEMORY_", "MEMORY_", "OPENAI_", "XDG_", "OPENCODE")
 MEMORY_DISK = Path("/dev/shm")
 ROOM = 2 * 1024**3  # bytes; a whole run takes a tenth of it
-QUICK = "not slow"
-# what such a test is given
+QUICK = "not slow"  # and given none of these
 REPOSITORIES = frozenset(
     "_cited _first_commit _machines _made begin_store clones empty_remote git home machine server"
     " template".split()

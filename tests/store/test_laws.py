@@ -403,8 +403,7 @@ def test_a_commit_that_leaves_an_edit_of_a_hand_out_has_an_index_of_what_it_hold
         hands.keep(name="gamma", text=TEXTS[6])
         hands.memory.index()  # commits what was kept, and not the edit
         listed = hands.listed(hands.show("HEAD:./MEMORY.md"))
-        assert listed <= {*hands.files_of("HEAD")}
-        assert "project-alpha.md" in listed
+        assert "project-alpha.md" in listed <= {*hands.files_of("HEAD")}
         assert TEXTS[0] in hands.show("HEAD:./MEMORY.md")
         assert TEXTS[1] in (hands.store / "MEMORY.md").read_text("utf-8")
     finally:
@@ -419,8 +418,7 @@ def test_an_adoption_of_what_has_settled_does_not_name_what_has_not() -> None:
         hands.write_anything("project-beta.md", b"---\nname: half\ndescription: Being wri")
         hands.automatic.adopt(settled=1e-9)
         listed = hands.listed(hands.show("HEAD:./MEMORY.md"))
-        assert "project-alpha.md" in listed
-        assert "project-beta.md" not in listed
+        assert {"project-alpha.md", "project-beta.md"} & listed == {"project-alpha.md"}
         assert "project-beta.md" in hands.listed((hands.store / "MEMORY.md").read_text("utf-8"))
     finally:
         hands.teardown()
@@ -433,6 +431,7 @@ DUEL = "shared"
 # in each round it adds a note, edits that note, and edits its own line of the note that all share
 DUELIST = """
 import sys
+from contextlib import suppress
 from mdmemory import Memory
 from mdmemory.errors import NoteChanged
 from mdmemory.git.lock import Patience
@@ -446,11 +445,9 @@ for at in range(rounds):
         seen = memory.note("shared")
         mine, next = (f"{number} has written {count} " for count in (at, at + 1))
         text = seen.note.text.replace(mine, next)
-        try:
+        with suppress(NoteChanged):
             memory.replace_text(seen.file, text, replaces=seen.digest, seen=seen.note.text)
             break
-        except NoteChanged:
-            pass
 """
 
 
