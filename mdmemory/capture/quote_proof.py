@@ -21,7 +21,7 @@ from mdmemory.note.note import Note
 from mdmemory.text import literals
 from mdmemory.text.conflict import SENTENCE_ENDS, count_negations, reversed_words
 from mdmemory.text.dates import Named, named_dates
-from mdmemory.text.quantities import number_digits
+from mdmemory.text.numbers import number_digits
 from mdmemory.text.stop_words import table_lines
 from mdmemory.text.words import compiled, is_cjk, normal_text, word_key, word_keys, word_runs
 from mdmemory.transcripts.turns import Turn

@@ -26,7 +26,7 @@ from mdmemory.text.conflict import reversed_words
 from mdmemory.text.normal_form import normal_form
 from mdmemory.text.words import word_keys
 
-VERSION = 2  # raised when they let pass what they refused before: a model is then asked anew
+VERSION = 3  # raised when they let pass what they refused before: a model is then asked anew
 
 Judged = list[tuple[Op, str, str]]  # op, code, sentence
 Store = Mapping[str, StoredNote]
@@ -84,20 +84,22 @@ def check(
     gone: int = 0,
     refused_before: int = 0,
     sure: Collection[Op] = (),
+    read: Collection[Op] = (),
 ) -> Verdict:
     """Judge a plan against all notes of the store.
 
     `open_conflicts` are the pairs of files of open ledger entries, `held_files` the held notes.
     `gone` counts the notes that automatic passes of the last days removed, `refused_before` the ops
     of the same plan that were refused on the way here. `sure` are those that code found: how bad
-    the rest of a plan is says nothing of them.
+    the rest of a plan is says nothing of them. `read` are those that a second reading affirms, or
+    is asked about before they are done.
     """
     store = {note.file: note for note in notes}
     if refusals := tuple(dict.fromkeys(_plan_refusals(plan, store, has_secret))):
         return Verdict(refusals=refusals)
     ops, misnamed = _well_named(plan, store)
     rest, skipped = _skip(ops, plan, store)
-    world = World(store, frozenset().union(*open_conflicts), held_files, sure)
+    world = World(store, frozenset().union(*open_conflicts), held_files, sure, read)
     fine, wrong = world.judge(rest)
     before = refused_before + len(plan.flawed)
     planned = before + sum(op not in sure for op in plan.ops)
@@ -235,6 +237,7 @@ class World:
     in_conflict: Collection[str] = ()
     held_files: Collection[str] = ()
     sure: Collection[Op] = ()  # that code found; only these may remove a superseded note
+    read: Collection[Op] = ()  # whose wording is a second reading's to judge
 
     @cached_property
     def chains(self) -> Chains:
@@ -270,7 +273,9 @@ class World:
                 note, description = self.store[op.file].note, op.description
                 description = note.head.description if description is None else description
                 yield from bad_text(op, self.store)
-                yield from literal_refusals(shown(op.file), [note], description, op.body)
+                yield from literal_refusals(
+                    shown(op.file), [note], description, op.body, is_read=op in self.read
+                )
             case Delete():
                 if replaced := self.chains.replaced_notes(self.store[op.file]):
                     names = f"replaced {shown(replaced[0].file)}, which names it."
@@ -286,7 +291,9 @@ class World:
             yield "held", f"{files}: an unconfirmed note is merged only with others like it."
         yield from bad_text(op, self.store)
         own = [name for source in sources for name in note_links.note_names(source)]
-        yield from literal_refusals(shown(op.target), sources, op.description, op.body, own)
+        yield from literal_refusals(
+            shown(op.target), sources, op.description, op.body, own, is_read=op in self.read
+        )
 
 
 # --- which removals stand when the ops that were refused are out

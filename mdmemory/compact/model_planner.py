@@ -203,6 +203,7 @@ class _Pass:
     sure: list[Op] = field(default_factory=list)  # found without the model
     ops: list[Op] = field(default_factory=list)
     flags: list[Op] = field(default_factory=list)  # between batches
+    read: list[Op] = field(default_factory=list)  # that the second reading affirms
     refused: list[tuple[Op, str, str]] = field(default_factory=list)
     refusals: list[tuple[str, str]] = field(default_factory=list)
     scope: Scope = field(init=False)
@@ -245,6 +246,7 @@ class _Pass:
             plan_of(ops, self.notes), self.talk.tokens,
             bool(waiting) or waits, self.talk.name, tuple(self.refused), tuple(self.refusals),
             tuple(self.talk.failed), tuple(self.talk.rejected), tuple(self.sure), looks,
+            read=tuple(self.read),
         )  # fmt: skip
 
     def _size(self) -> Size:
@@ -383,6 +385,7 @@ class _Pass:
             target = shown(op.target if isinstance(op, Merge) else op.file)
             if doubt == "":
                 proven.append(op)
+                self.read.append(op)
             elif doubt:
                 why = f"A second reading says that {target} {doubt}."
                 self.refused.append((op, "doubted", why))
@@ -434,6 +437,8 @@ class _Pass:
             open_conflicts=[frozenset(pair) for pair in self._open_pairs()],
             has_secret=lambda text: self.planner.redact(text) != text,
             refused_before=len(strange),
+            # a pair that a small model is asked about has no second reading
+            read=() if self.planner.by_pairs else known,
         )  # fmt: skip
         return replace(verdict, refused=(*strange, *verdict.refused))
 

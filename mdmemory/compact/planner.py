@@ -46,7 +46,7 @@ class ProposedPlan:
     `failed` why there was none to read (code, sentence), `rejected` the answers all this is about,
     and `sure` the ops of the plan that code found, without a model. `looks` says what became of
     the notes that a model was to be shown. `doubts` are what a second reading says of ops that are
-    done all the same (op, sentence).
+    done all the same (op, sentence), and `read` the ops that it affirms.
     """
 
     plan: Plan
@@ -60,6 +60,7 @@ class ProposedPlan:
     sure: tuple[Op, ...] = ()
     looks: Looks | None = None
     doubts: tuple[tuple[Op, str], ...] = ()
+    read: tuple[Op, ...] = ()
 
 
 class Planner(Protocol):

@@ -111,7 +111,8 @@ class Given:
             elif doubt:
                 doubts.append((op, f"A second reading says that it {doubt}."))
         cost = Tokens(reading.input, reading.output, reading.calls)
-        return ProposedPlan(plan, cost, model=verifier.name, doubts=tuple(doubts))
+        read = tuple(op for op in ops if reading.doubts.get(op) == "")
+        return ProposedPlan(plan, cost, model=verifier.name, doubts=tuple(doubts), read=read)
 
 
 @dataclass(frozen=True)
@@ -219,6 +220,7 @@ class Compactor:
             gone=pass_history.gone_lately(self.writer.history, self.now) if removals else 0,
             refused_before=len(proposal.refused),
             sure=sure,
+            read=proposal.read,
         )
         outcome.skipped = [*undone, *verdict.skipped]
         outcome.waiting = [*verdict.skipped]

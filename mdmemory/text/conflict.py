@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from mdmemory.text.quantities import number_digits
+from mdmemory.text.numbers import number_digits
 from mdmemory.text.words import CJK, compiled, normal_text, word_key, word_keys
 
 _L = rf"(?-i:[^\W_{CJK}])"
@@ -32,8 +32,8 @@ _NEGATING = (
     r"|않|지\s?마|말고|없|안\s|못"
 )
 SENTENCE_ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
-# No mark within a value: 10:30, 1,000, an address.
-_CLAUSE = r"[。、，；：！？()|\n—]|[,;](?!\d)|[:!?](?![0-9A-Za-z/\\])|\.(?=\s|\Z)"
+# No mark within a value: 10:30, 1,000, an address; nor between one and its words: 8080: web.
+_CLAUSE = r"[。、，；：！？()|\n—]|[,;](?!\d)|(?:(?<!\d):|[!?])(?![0-9A-Za-z/\\])|\.(?=\s|\Z)"
 _JOINS = rf"(?i)(?<!{_L})(?:and|but|or|und|aber|oder|sondern|et|mais|ou|y|pero|o|e|ma|mas)(?!{_L})"
 
 

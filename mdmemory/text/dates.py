@@ -229,7 +229,7 @@ def _relative_days(match: re.Match[str], today: date) -> Iterator[str]:
 
 def _read_count(word: str) -> int:
     """The number that a word says, 0 for another word."""
-    from mdmemory.text.quantities import eastern_number, number_digits  # few queries need them
+    from mdmemory.text.numbers import eastern_number, number_digits  # few queries need them
 
     if word in ("a", "an") or word.startswith("ein"):
         return 1

@@ -76,6 +76,7 @@ _WHY = r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(\S.*)$"
 _LINK = r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]"
 REASON = 0.5  # of the telling words of a `Why:` line, of which more have to stay
 _PARAGRAPHS = r"\n[ \t]*\n\s*"
+_EASTERN_RUN = "[一二三四五六七八九十百千两〇]+"
 _WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 
 
@@ -98,17 +99,23 @@ def literal_tokens(text: str) -> set[str]:
 
 
 def audit_literals(
-    sources: Sequence[str], result: str, *, merged: Collection[str] = ()
+    sources: Sequence[str], result: str, *, merged: Collection[str] = (), worded: bool = True
 ) -> tuple[list[str], list[str]]:
     """What `result` lost of the source texts, and what it holds that none of them has.
 
     `merged` are the names of the sources: links among them may go, for they are one note now.
-    At most 20 of each are listed.
+    Without `worded` nothing is demanded that another wording or language may say, too: reasons and
+    proper nouns. At most 20 of each are listed.
     """
     before, after = _Reading([*map(_compose_text, sources)]), _Reading([_compose_text(result)])
     own = {f"[[{fold_link(name)}]]" for name in merged}
-    lost = {token for token in before.lacking_literals(after) if token not in own}
-    invented = set(after.lacking_literals(before, strange=True))
+    lost = {*before.lacking_literals(after)} - own
+    invented = {*after.lacking_literals(before)}
+    if worded:
+        lost |= {*before.lacking_words(after)}
+        invented |= {*after.lacking_words(before, strange=True)}
+    elif not after.reasons:  # whoever words a reason anew gives one
+        lost |= {f"Why: {reason}" for reason in before.reasons}
     return sorted(lost)[:LISTED], sorted(invented)[:LISTED]
 
 
@@ -121,6 +128,7 @@ class _Reading:
         self.whole = _flatten_text("\n".join(texts))
         self.tokens = {token for text in texts for token in _word_literals(text)}
         self.links = linked_names(self.whole)
+        self.reasons = [why.strip() for text in texts for why in compiled(_WHY).findall(text)]
 
     @cached_property
     def folded(self) -> str:
@@ -140,12 +148,8 @@ class _Reading:
     def _vocabulary_forms(self) -> set[str]:
         return {form for word in self.vocabulary for form in _folded_forms(word)}
 
-    def lacking_literals(self, other: _Reading, *, strange: bool = False) -> Iterator[str]:
-        """The literals of this one that the other does not have.
-
-        `strange`: this is the result, which is a stranger to the sources. Then a `Why:` line need
-        not be one there, only made of their words.
-        """
+    def lacking_literals(self, other: _Reading) -> Iterator[str]:
+        """The literals of this one that the other does not have, but for reasons and nouns."""
         # without the numbers of list items
         plain = {
             each for text in self.texts for each in _word_literals(compiled(_ORDINAL).sub("", text))
@@ -159,9 +163,16 @@ class _Reading:
                 stands_alone(form, other.whole) for form in forms
             ):
                 yield span
-        for reason in (reason for text in self.texts for reason in compiled(_WHY).findall(text)):
+
+    def lacking_words(self, other: _Reading, *, strange: bool = False) -> Iterator[str]:
+        """The reasons and proper nouns of this one that the other does not have.
+
+        `strange`: this is the result, which is a stranger to the sources. Then a `Why:` line need
+        not be one there, only made of their words.
+        """
+        for reason in self.reasons:
             if not other.gives(reason, strange):
-                yield f"Why: {reason.strip()}"
+                yield f"Why: {reason}"
         german = any(map(is_german, other.texts)) if strange else None
         for text in self.texts:
             for folded, noun in proper_nouns(text, german=german).items():
@@ -175,11 +186,19 @@ class _Reading:
             # 29 March is said where 29 March 2026 is
             if compiled(_DAY).fullmatch(token):
                 return any(each.endswith(f"-{token}") for each in self.tokens)
-            # and 2.6 where 2.6.1 is
-            return "." in token and any(each.startswith(f"{token}.") for each in self.tokens)
+            # and 2.6 where 2.6.1 is, and 2 where "two" is
+            longer = "." in token and any(each.startswith(f"{token}.") for each in self.tokens)
+            return longer or token in self._worded_numbers
         return stands_alone(token, self.whole) or (
             token in all_spellings() and word_key(token) in self._vocabulary_keys
         )
+
+    @cached_property
+    def _worded_numbers(self) -> set[str]:
+        from mdmemory.text.numbers import eastern_number, number_digits  # few texts need them
+
+        runs = compiled(_EASTERN_RUN).findall(self.whole)
+        return {*map(number_digits, self.vocabulary), *map(str, map(eastern_number, runs))}
 
     @cached_property
     def _vocabulary_keys(self) -> set[str]:
@@ -194,8 +213,7 @@ class _Reading:
         if strange and words <= self.vocabulary:
             return True
         wanted = {*word_keys(reason)}
-        has_one = any(map(compiled(_WHY).search, self.texts))
-        return has_one and len(wanted & {*word_keys(self.whole)}) > REASON * len(wanted)
+        return self.reasons != [] and len(wanted & {*word_keys(self.whole)}) > REASON * len(wanted)
 
 
 def stands_alone(token: str, text: str) -> bool:

@@ -57,7 +57,7 @@ def judge(row: Row) -> Judged:
     if len(notes) > 1:
         op = Merge(files, files[0], "n0", "project", *text)
     digests = {note.file: note.digest for note in notes}
-    verdict = check(Plan((op,), digests), notes, has_secret=lambda text: False)
+    verdict = check(Plan((op,), digests), notes, has_secret=lambda text: False, read=[op])
     reasons = [f"{code}: {message}" for _, code, message in verdict.refused]
     reasons += [f"{code}: {why}" for code, why in verdict.refusals]
     shown = dialogue._show(op, {note.file: note for note in notes})

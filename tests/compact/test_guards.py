@@ -282,6 +282,18 @@ def test_what_is_denied_is_not_stated_and_what_is_stated_not_denied(make: Make) 
     assert judge([note], fine).accepted == (fine,)
 
 
+def test_what_a_second_reading_compares_may_be_worded_anew_but_for_literals(make: Make) -> None:
+    note = make(
+        "push", "Never force-push", "Never push to `main` by force.\n\nWhy: Ida lost 2 days."
+    )
+    fine = Rewrite(note.file, "Pushing to `main` by force is out.\n\nWhy: it took two days once.")
+    assert op_codes(judge([note], fine)) == ["literal_lost"]
+    assert judge([note], fine, read=[fine]).accepted == (fine,)
+    for body in (fine.body.replace("two", "3"), fine.body.replace("`main`", "`next`")):
+        op = Rewrite(note.file, body)
+        assert op_codes(judge([note], op, read=[op])) == ["literal_lost"]
+
+
 def test_values_do_not_change_places(make: Make) -> None:
     note = make("hosts", "The hosts", "Staging is heron-5, production is crane-2.", type="project")
     swapped = Rewrite(note.file, "Staging is crane-2, production is heron-5.")

@@ -49,7 +49,7 @@ NOTES = {
     "project-login": ("Sign-in is on", "The sign-in page is enabled."),
     "project-port": ("Where the proxy listens", "The proxy listens on port 8080."),
 }
-WRONG = {"op": "rewrite", "file": "user-editor.md", "body": "Works in Vim."}
+WRONG = {"op": "rewrite", "file": "user-editor.md", "body": "Works in Vim 9."}
 RIGHT = {"op": "rewrite", "file": "user-editor.md", "body": "Works in Helix, on Linux."}
 TWINS = {
     "user-tea": ("Drinks green tea", "Drinks 2 cups of green tea each day."),
