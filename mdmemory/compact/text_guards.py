@@ -128,6 +128,9 @@ def literal_refusals(
     texts = [normal_form(as_one(*each)) for each in written]
     after = normal_form(as_one(description, body))
     lost, invented = literals.audit_literals(texts, after, merged=merged, worded=not is_read)
+    # "45 days" is compared in seconds, and 45 is no stranger where it stands
+    lost = _lacking(lost, [(description, body)])
+    invented = _lacking(invented, written)
     if lost:
         yield "literal_lost", f"{file} would lose {_some(lost)}."
     if invented:
@@ -144,6 +147,12 @@ def literal_refusals(
             f"{file} would deny something ({now} such words), and its sources deny nothing."
             if now else f"{file} would deny nothing any more, and its sources do."
         )  # fmt: skip
+
+
+def _lacking(tokens: Sequence[str], texts: Sequence[tuple[str, str]]) -> list[str]:
+    """Those of the tokens that stand nowhere in the texts as they are written."""
+    whole = "\n".join(as_one(*text) for text in texts)
+    return [token for token in tokens if not literals.stands_alone(token, whole)]
 
 
 def _word_for_word(sources: Sequence[tuple[str, str]], result: tuple[str, str]) -> bool:

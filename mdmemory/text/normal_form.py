@@ -182,7 +182,8 @@ def _write_range(match: re.Match[str]) -> str:
 
 def _in_seconds(match: re.Match[str]) -> str:
     number = float(NUMBERS.get(match[1].casefold(), match[1]))
-    return f"{_write_number(number * _SECONDS[match[2].casefold()])}s "
+    space = " " if match.string[match.end() : match.end() + 1].isalpha() else ""
+    return f"{_write_number(number * _SECONDS[match[2].casefold()])}s{space}"
 
 
 def _write_number(value: float) -> str:
