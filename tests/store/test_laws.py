@@ -443,7 +443,7 @@ for at in range(rounds):
     memory.edit(name, body="Edited.")
     while True:  # that a neighbour wrote the next line in the same moment is told
         seen = memory.note("shared")
-        mine, next = (f"{number} has written {count} " for count in (at, at + 1))
+        mine, next = (f"Process {number} has written {count} " for count in (at, at + 1))
         text = seen.note.text.replace(mine, next)
         with suppress(NoteChanged):
             memory.replace_text(seen.file, text, replaces=seen.digest, seen=seen.note.text)
