@@ -73,7 +73,6 @@ _QUOTED = (
 _SPAN_SIGN = "[`~\"'“„«‘「『《]"
 _ORDINAL = r"(?m)^[ \t]*[0-9]{1,2}[.)](?=[ \t])"  # the number of a list item: form
 _WHY = r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(\S.*)$"
-_ANY_WHY = r"\bwhy\b"
 _LINK = r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]"
 REASON = 0.5  # of the telling words of a `Why:` line, of which more have to stay
 _PARAGRAPHS = r"\n[ \t]*\n\s*"
@@ -115,8 +114,6 @@ def audit_literals(
     if worded:
         lost |= {*before.lacking_words(after)}
         invented |= {*after.lacking_words(before, strange=True)}
-    elif not compiled(_ANY_WHY).search(after.folded):  # whoever words a reason anew gives one
-        lost |= {f"Why: {reason}" for reason in before.reasons}
     return sorted(lost)[:LISTED], sorted(invented)[:LISTED]
 
 
