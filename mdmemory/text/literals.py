@@ -112,8 +112,8 @@ def audit_literals(
     lost = {*before.lacking_literals(after)} - own
     invented = {*after.lacking_literals(before)}
     if worded:
-        lost |= {*before.lacking_words(after)}
-        invented |= {*after.lacking_words(before, strange=True)}
+        lost |= {*before.lacking_words(after), *before.lacking_numbers(after)}
+        invented |= {*after.lacking_words(before, strange=True), *after.lacking_numbers(before)}
     return sorted(lost)[:LISTED], sorted(invented)[:LISTED]
 
 
@@ -176,6 +176,15 @@ class _Reading:
             for folded, noun in proper_nouns(text, german=german).items():
                 if not other.names(folded) and not stands_alone(folded, other.folded):
                     yield noun
+
+    def lacking_numbers(self, other: _Reading) -> Iterator[str]:
+        """The digits of the numbers that stand here as words, and there in no form."""
+        from mdmemory.text.numbers import IN_ENGLISH, number_digits  # few texts need them
+
+        for word in self.vocabulary - other.vocabulary - IN_ENGLISH:
+            digits = number_digits(word)
+            if digits and digits not in other.tokens and not other.holds(digits):
+                yield digits
 
     def holds(self, token: str) -> bool:
         """Whether a token stands here that a neighbour makes read otherwise ("`" left open), or

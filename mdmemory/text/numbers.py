@@ -27,6 +27,8 @@ NUMBERS = {  # the digits of each word, in lower case
     for number, *spelled in [words.split()]
     for word in spelled
 }  # fmt: skip
+# number words that mean something else in English, and so count for nothing that one must keep
+IN_ENGLISH = frozenset("due once cent mil mille elf dos nove sette dix".split())
 _EASTERN_DIGITS = {sign: at for at, sign in enumerate("〇一二三四五六七八九")} | {"两": 2}
 _TENS = {"十": 10, "百": 100, "千": 1_000}
 
