@@ -71,7 +71,8 @@ _QUOTED = (
     r"|「([^「」\n]{1,300})」|『([^『』\n]{1,300})』|《([^《》\n]{1,300})》"
 )
 _SPAN_SIGN = "[`~\"'“„«‘「『《]"
-_ORDINAL = r"(?m)^[ \t]*[0-9]{1,2}[.)](?=[ \t])"  # the number of a list item: form
+# the number of a list item, also of "1) one, 2) two": form
+_ORDINAL = r"(?m)(?:^[ \t]*[0-9]{1,2}[.)]|(?<= )[0-9]{1,2}\))(?=[ \t])"
 _WHY = r"(?mi)^[ \t>*_-]*why[*_]*\s*[:：][*_ \t]*(\S.*)$"
 _LINK = r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]"
 REASON = 0.5  # of the telling words of a `Why:` line, of which more have to stay
