@@ -452,6 +452,15 @@ def test_both_parts_are_one_commit_and_one_undo(twins: Memory, git: Git) -> None
     assert files(twins, "*-*.md") == before
 
 
+def test_other_words_are_done_where_the_second_reading_affirms_them(twins: Memory) -> None:
+    """A name and a denial may go; the same plan of a person, which nobody read again, may not."""
+    reworded = {"op": "rewrite", "file": "user-editor.md", "body": "No editor but Vim."}
+    alone = twins.compact(plan=json.dumps(plan(reworded)))
+    assert [code for _, code, _ in alone.refused] == ["literal_lost"]
+    assert kinds(twins.compact(model=Scripted(plan(reworded)))) == ["Merge", "Rewrite", "Flag"]
+    assert b"No editor but Vim." in files(twins)["user-editor.md"]
+
+
 def test_the_model_is_shown_what_is_left(twins: Memory) -> None:
     model = Scripted(plan())
     twins.compact(model=model)
