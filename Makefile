@@ -9,7 +9,7 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo demo-web test test-full test-hosts quick lint check size coverage mutants bench bench-peers bench-search bench-recall bench-drift bench-model bench-loop figures recording docs version release clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check size compare coverage mutants bench bench-peers bench-search bench-recall bench-drift bench-model bench-loop figures recording docs version release clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -51,6 +51,10 @@ size: $(BIN)/mdmemory
 # lines that no test in this process runs; what tests start as a process of its own is not counted
 coverage: $(BIN)/mdmemory
 	$(BIN)/python -m pytest -n auto -m "not slow" --cov=mdmemory --cov-report=term:skip-covered
+
+# what a change did to size, traced paths and speed: make compare BASE=origin/main
+compare: $(BIN)/mdmemory
+	$(BIN)/python tests/compare.py $(BASE) $(WITH)
 
 # small wrong changes that no test sees
 SAMPLE ?= 100
