@@ -9,7 +9,7 @@ export PYTEST_ADDOPTS = --dist worksteal
 
 HOST_CLIENTS := .host-clients/installed.lock
 
-.PHONY: demo demo-web test test-full test-hosts quick lint check size compare coverage mutants bench bench-peers bench-search bench-recall bench-drift bench-model bench-loop figures recording docs version release clean
+.PHONY: demo demo-web test test-full test-hosts quick lint check size compare coverage mutants bench bench-search bench-recall bench-drift bench-model bench-loop figures recording docs version release clean
 
 demo: $(BIN)/mdmemory
 	$(BIN)/mdmemory demo
@@ -71,10 +71,6 @@ bench: $(BIN)/mdmemory
 	for each in search recall search_speed web; do \
 		$(BIN)/python tests/bench/$$each.py || missed=1; \
 	done; exit $$missed
-
-# qmd and hypermnesic beside ours, which it installs into .bench-peers (850 MB); more in WITH
-bench-peers: $(BIN)/mdmemory
-	$(BIN)/python tests/bench/peers.py $(WITH)
 
 # how well search finds: on the project's own notes, or on DATA (docs/figures.md); more options in WITH
 bench-search: $(BIN)/mdmemory
@@ -169,4 +165,4 @@ hosts:
 	sh tests/e2e/hosts/install
 
 clean:
-	rm -rf .venv .opencode-client .host-clients .web-clients .bench-peers .bench-model build .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf .venv .opencode-client .host-clients .web-clients .bench-model build .mypy_cache .ruff_cache .hypothesis .coverage*
