@@ -1,4 +1,7 @@
-"""The other end of the MCP server: plain lines, or the official client in a version it speaks."""
+"""The other end of the MCP server: plain lines, or the official client in a version it speaks.
+
+The client takes two seconds to import: only what runs it does.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
-import mcp.client.session
 import pytest
-from mcp import Client
-from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
 
 from mdmemory import Memory
 from mdmemory.mcp import server
 from mdmemory.mcp.loop import Loop
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 HELLO = {
     "protocolVersion": "2025-11-25", "capabilities": {},
@@ -102,6 +104,9 @@ def serving(root: Path, *, index: bool = True, greets: bool = True, **how: Any) 
 @asynccontextmanager
 async def _piped(root: Path, how: Mapping[str, Any]) -> AsyncIterator[Any]:
     """The server's lines as the streams of the official client."""
+    from mcp.shared.message import SessionMessage
+    from mcp_types import jsonrpc_message_adapter
+
     host = serving(root, greets=False, **how)
     to_client, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_client = anyio.create_memory_object_stream[SessionMessage](0)
@@ -136,7 +141,7 @@ def offered(version: str) -> Iterator[None]:
     """The official client offers this version of those that are agreed on."""
     with pytest.MonkeyPatch.context() as patch:
         if version < "2026":
-            patch.setattr(mcp.client.session, "LATEST_HANDSHAKE_VERSION", version)
+            patch.setattr("mcp.client.session.LATEST_HANDSHAKE_VERSION", version)
         yield
 
 
@@ -144,6 +149,7 @@ def talk(
     root: Path, conversation: Callable[[Client], Awaitable[None]], version: str = "", **how: Any
 ) -> None:
     """A conversation of the official client, in one of VERSIONS, with the server for a folder."""
+    from mcp import Client
 
     async def run() -> None:
         handler = how.pop("message_handler", None)

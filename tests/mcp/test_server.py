@@ -1,12 +1,13 @@
 """The MCP server, asked by the official client in each version that both speak."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
 
 import pytest
-from mcp import Client, MCPError
 from mcp_host import HELLO, VERSIONS, Host, serving, talk
 
 from mdmemory import Memory
@@ -17,6 +18,9 @@ from mdmemory.mcp.server import MOST
 from mdmemory.tools import table
 from mdmemory.tools.table import TOOLS
 from mdmemory.tools.table import offered_tools as tools_of
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 ADD = (
     "mdmemory", "add", "prefers-pnpm", "--type", "feedback", "--description",
@@ -185,6 +189,8 @@ def test_the_prompts_put_the_persons_words_in(project: Path) -> None:
 def test_without_a_store_a_tool_is_there_and_a_fact_makes_one(
     tmp_path: Path, empty_home: Path
 ) -> None:
+    from mcp import MCPError
+
     told: list[str] = []
 
     async def changed(message: Any) -> None:
