@@ -7,16 +7,16 @@ import tempfile
 from pathlib import Path
 
 from animation import Step, animated
-from session import play
+from session import in_opencode, play
 
 RECORDING = Path(__file__).parents[2] / "docs/images/demo.svg"
 TITLE = "A session of OpenCode: a fact is stored, corrected, and a wrong replacement is taken back"
 
 
 def played() -> list[Step]:
-    """The session, in a home folder of its own."""
+    """The session in the real client, in a home folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        return [Step(*each) for each in play(Path(folder).resolve())]
+        return [Step(*each) for each in play(Path(folder).resolve(), in_opencode)]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The session that is recorded, played in the real OpenCode: what was typed, and what it showed.
+"""The session that is recorded: what was typed to OpenCode, and what it showed.
 
 The model is a script; the client, the plugin and the tools are the real ones, and what is shown are
 the toasts that the client shows. Ids are replaced, so that each run gives the same.
@@ -10,6 +10,8 @@ import queue
 import re
 import subprocess
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from pace import HUNG
 from plugged import PROGRAM, spare_npm
 
 Step = tuple[str, str, str]  # a sign, what was typed, what was shown
+Say = Callable[[str], str]  # what is shown of a message or a command
 FIRST = "Remember that deploys go out on Tuesdays only, because the CDN purges on Mondays."
 CHANGED = "The CDN purges on Wednesdays, so deploys go out on Thursdays."
 OTHER = "Marketing sends its newsletter on Fridays."
@@ -46,8 +49,10 @@ _ID = re.compile(r"\b(m-)?(?=[0-9a-f]*\d)[0-9a-f]{7,10}\b")
 _PERSON = "[user]\n\tname = You\n\temail = you@example.com\n[init]\n\tdefaultBranch = main\n"
 
 
-def play(home: Path) -> list[Step]:
-    """Each step of the session, in a new person's home."""
+def play(
+    home: Path, sit: Callable[[Path, dict[str, str]], AbstractContextManager[Say]]
+) -> list[Step]:
+    """Each step of the session, in a new person's home; `sit` begins it in the project."""
     project = home / "billing"
     project.mkdir()
     (home / ".gitconfig").write_text(_PERSON, "utf-8")
@@ -56,18 +61,40 @@ def play(home: Path) -> list[Step]:
     _run(f"{begin} && {PROGRAM} setup opencode", project, person)
     spare_npm(home / ".config/opencode")
     person["MEMORY_EXTRACT_DEBOUNCE_MS"] = "0"  # what reads the session later does so at once
-    with FakeServer() as server, OpenCode(project, home, server.url, **person) as client:
-        session, toasts = client.new_session(), Toasts(client)
-        seen: list[Step] = []
+    seen: list[Step] = []
+    with sit(project, person) as say:
         for sign, words in TYPED:
             shown = ""
             if sign == "$":
                 shown = _run(words, project, person).rstrip("\n")
             elif sign == ">":
-                _say(client, server, session, words)
-                shown = toasts.next()
+                shown = say(words)
             seen.append((sign, words, shown.replace(str(home), "~")))
     return _with_stable_ids(seen)
+
+
+@contextmanager
+def in_opencode(project: Path, person: dict[str, str]) -> Iterator[Say]:
+    """The real client."""
+    home = Path(person["HOME"])
+    with FakeServer() as server, OpenCode(project, home, server.url, **person) as client:
+        session, toasts = client.new_session(), Toasts(client)
+
+        def say(words: str) -> str:
+            if words.startswith("/"):
+                client.command(session, words[1:], "")
+            else:
+                server.call("memory_store", **call_of(words))
+                client.send(session, words)
+            return toasts.next()
+
+        yield say
+
+
+def call_of(words: str) -> dict[str, Any]:
+    """What the assistant hands to `memory_store` for a message."""
+    fact, replaced = CALLS[words]
+    return {"fact": fact, "quote": words, "replaces": [*replaced]}
 
 
 class Toasts:
@@ -87,15 +114,6 @@ class Toasts:
     def next(self) -> str:
         """The next one; queue.Empty if there is none."""
         return self._lines.get(timeout=HUNG)
-
-
-def _say(client: OpenCode, server: FakeServer, session: str, words: str) -> None:
-    if words.startswith("/"):
-        client.command(session, words[1:], "")
-        return
-    fact, replaced = CALLS[words]
-    server.call("memory_store", fact=fact, quote=words, replaces=[*replaced])
-    client.send(session, words)
 
 
 def _run(command: str, folder: Path, variables: dict[str, str]) -> str:

@@ -2,24 +2,69 @@
 
 import re
 import xml.etree.ElementTree as Tree
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
 from animation import COLUMNS, ROWS, Step, animated, last_row, rows, scrolled, timed
+from plugin_host import PluginHost
 from record import RECORDING, TITLE, played
-from session import CHANGED, FIRST, OTHER
+from session import CHANGED, FIRST, OTHER, Say, call_of, play
+
+from mdmemory.hosts.opencode import watching
+from mdmemory.transcripts.turns import Transcript, Turn
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.mark.slow
-def test_the_recording_shows_what_happens_today() -> None:
-    steps = played()
+def as_recorded(steps: list[Step]) -> None:
     assert animated(steps, TITLE) == RECORDING.read_text("utf-8"), "`make recording`"
     shown = {step.typed: step.shown for step in steps}
     assert "It replaces: Deploys go out on Tuesdays only" in shown[CHANGED]
     assert shown["/memory-undo"].startswith("mdmemory: Taken back: Marketing")
+
+
+@contextmanager
+def with_the_hooks(project: Path, _: object) -> Iterator[Say]:
+    """What the plugin asks of its bridge, in this process."""
+    host, turns, seconds = PluginHost(project), list[Turn](), 0.0
+    host.hooks._notifications._clock = lambda: seconds
+
+    def say(words: str) -> str:
+        nonlocal seconds
+        if words.startswith("/"):
+            host.ask("command", command=words[1:], arguments="")
+        else:
+            turns.append(Turn(f"msg_{len(turns)}", "user", words))
+            host.say(words, turns[-1].id)
+            host.ask("call", tool="memory_store", arguments=call_of(words))
+            host.ask("idle")
+        seconds += 3600
+        news = host.hooks.news()
+        assert news
+        return f"mdmemory: {news['toast']['message']}"
+
+    with pytest.MonkeyPatch.context() as patch:
+        # as the client's database has it
+        read = lambda session: Transcript(session, "", "", tuple(turns))  # noqa: E731
+        patch.setattr(watching, "transcript_of", read)
+        yield say
+
+
+def test_the_recording_shows_what_happens_today(
+    empty_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(empty_home / ".gitconfig"))
+    as_recorded([Step(*each) for each in play(empty_home.resolve(), with_the_hooks)])
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_the_recording_shows_what_happens_in_the_client() -> None:
+    as_recorded(played())
 
 
 def test_the_first_picture_has_the_whole_session() -> None:
