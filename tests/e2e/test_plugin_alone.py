@@ -26,40 +26,6 @@ CONFIG = Path(__file__).parent / "plugin_types/tsconfig.json"
 ODD = ["/opt/my tools/mdmemory", 'with "quotes"', "\\", "$&", "喜欢"]
 
 
-def compile_plugin(folder: Path, text: str, *words: str) -> str:
-    """What the TypeScript compiler says of a plugin's text and of other modules in the folder,
-    under the types that are published."""
-    assert (MODULES / "typescript").exists(), MISSING
-    (folder / "mdmemory.ts").write_text(text, "utf-8")
-    shutil.copy(CONFIG, folder)
-    if not (folder / "node_modules").exists():
-        (folder / "node_modules").symlink_to(MODULES)
-    program = ["node", str(MODULES / "typescript/bin/tsc"), "-p", str(folder), *words]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=HUNG, check=False)
-    return done.stdout + done.stderr
-
-
-def test_the_plugin_fits_the_published_types_for_any_command(tmp_path: Path) -> None:
-    text = plugin_source(ODD, ODD)
-    broken = text.replace('"chat.message": safe', '"chat.massage": safe')
-    (tmp_path / "broken.ts").write_text(broken, "utf-8")
-    told = compile_plugin(tmp_path, text)
-    assert "chat.massage" in told, "nothing was checked"
-    places = [line.partition("(")[0] for line in told.splitlines() if not line.startswith(" ")]
-    assert {Path(each).name for each in places} == {"broken.ts"}
-
-
-def test_the_plugin_is_small_and_imports_nothing() -> None:
-    text = plugin_source(ODD)
-    assert f"= {json.dumps(ODD)}\n" in text
-    lines = text.splitlines()
-    assert len(lines) < 300
-    assert max(map(len, lines)) <= 130
-    imports = [line for line in lines if line.startswith("import ")]
-    assert all("import type" in line or '"node:' in line for line in imports)
-    assert len(re.findall(r"^export ", text, re.MULTILINE)) == 1
-
-
 BRIDGE = """
 import json, os, sys, time
 how = os.environ["HOW"]
@@ -112,20 +78,55 @@ console.log(JSON.stringify(out))
 """
 
 
+class Compiled(NamedTuple):
+    """A folder with the plugin as a module of Node, and the bridge that it starts; and what the
+    TypeScript compiler said under the types that are published: of it, of one for an odd command,
+    and of one that is broken."""
+
+    folder: Path
+    told: str
+
+
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the plugin as a module of Node, and the bridge that it starts."""
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    assert (MODULES / "typescript").exists(), MISSING
     folder = tmp_path_factory.mktemp("compiled")
     (folder / "bridge.py").write_text(BRIDGE, "utf-8")
     command = [sys.executable, str(folder / "bridge.py")]
-    text = plugin_source(command, ["../notes/MEMORY.md", "/own/MEMORY.md"])
-    assert compile_plugin(folder, text, "--noEmit", "false") == ""
-    (folder / "mdmemory.js").rename(folder / "mdmemory.mjs")
-    module = (folder / "mdmemory.mjs").read_text("utf-8")
+    odd = plugin_source(ODD, ODD)
+    for name, text in (
+        ("mdmemory", plugin_source(command, ["../notes/MEMORY.md", "/own/MEMORY.md"])),
+        ("odd", odd),
+        ("broken", odd.replace('"chat.message": safe', '"chat.massage": safe')),
+    ):
+        (folder / f"{name}.ts").write_text(text, "utf-8")
+    shutil.copy(CONFIG, folder)
+    (folder / "node_modules").symlink_to(MODULES)
+    program = ["node", str(MODULES / "typescript/bin/tsc"), "-p", str(folder), "--noEmit", "false"]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=HUNG, check=False)
+    module = (folder / "mdmemory.js").read_text("utf-8")
     assert "PERSONAL = false" in module
+    (folder / "mdmemory.mjs").write_text(module, "utf-8")
     personal = module.replace("PERSONAL = false", "PERSONAL = true")
     (folder / "personal.mjs").write_text(personal, "utf-8")
-    return folder
+    return Compiled(folder, done.stdout + done.stderr)
+
+
+def test_the_plugin_fits_the_published_types_for_any_command(compiled: Compiled) -> None:
+    assert "chat.massage" in compiled.told, "nothing was checked"
+    lines = [line for line in compiled.told.splitlines() if not line.startswith(" ")]
+    assert {Path(line.partition("(")[0]).name for line in lines} == {"broken.ts"}
+
+
+def test_the_plugin_is_small_and_imports_nothing() -> None:
+    text = plugin_source(ODD)
+    assert f"= {json.dumps(ODD)}\n" in text
+    lines = text.splitlines()
+    assert len(lines) < 300
+    assert max(map(len, lines)) <= 130
+    imports = [line for line in lines if line.startswith("import ")]
+    assert all("import type" in line or '"node:' in line for line in imports)
+    assert len(re.findall(r"^export ", text, re.MULTILINE)) == 1
 
 
 class Driven(NamedTuple):
@@ -140,13 +141,13 @@ Drive = Callable[..., Driven]
 
 
 @pytest.fixture
-def drive(compiled: Path, tmp_path: Path) -> Drive:
+def drive(compiled: Compiled, tmp_path: Path) -> Drive:
     """Runs `script` against the plugin, whose bridge misbehaves as `how` says."""
 
     def run(how: str, script: str, module: str = "mdmemory.mjs", **more: str) -> Driven:
         for name in (".mdmemory", "below"):
             (tmp_path / name).mkdir(exist_ok=True)
-        driver = compiled / f"{tmp_path.name}.mjs"
+        driver = compiled.folder / f"{tmp_path.name}.mjs"
         text = DRIVER.replace("// HERE", script).replace("MODULE", module)
         driver.write_text(text, "utf-8")
         record, log = tmp_path / "record", tmp_path / ".mdmemory/bridge.log"
@@ -237,11 +238,11 @@ def test_answers_that_make_no_sense_fail_no_hook(drive: Drive) -> None:
     assert ("not understood" in log, "a hook failed" in log) == (True, True)
 
 
-def test_switched_off_it_only_names_the_files_to_read(drive: Drive, compiled: Path) -> None:
+def test_switched_off_it_only_names_the_files_to_read(drive: Drive, compiled: Compiled) -> None:
     script = "out.config = { instructions: ['mine.md'] }; await hooks.config(out.config)"
     out, record, log = drive("well", script, MDMEMORY_DISABLE="1")
     assert (out["hooks"], record, log) == (["config"], "", "")
-    index = str(compiled.parent / "notes/MEMORY.md")
+    index = str(compiled.folder.parent / "notes/MEMORY.md")
     assert out["config"] == {"instructions": ["mine.md", index, "/own/MEMORY.md"]}
 
 
@@ -257,11 +258,11 @@ PERSONAL = "personal.mjs"
 
 
 def test_the_index_of_a_store_that_a_message_made_is_read_then(
-    drive: Drive, compiled: Path
+    drive: Drive, compiled: Compiled
 ) -> None:
     script = f"{CONFIG_HOOK} out.first = [...out.config.instructions]; await message();"
     out, _, _ = drive("well", f"{script} await message(); await hooks.dispose()", PERSONAL)
-    static = [str(compiled.parent / "notes/MEMORY.md"), "/own/MEMORY.md"]
+    static = [str(compiled.folder.parent / "notes/MEMORY.md"), "/own/MEMORY.md"]
     assert out["first"] == [*static, "/me/MEMORY.md"]
     assert out["config"]["instructions"] == [*static, "/me/MEMORY.md", "/app/MEMORY.md"]
 
@@ -292,12 +293,14 @@ def test_where_a_project_has_its_own_the_persons_returns_no_hooks(
 
 
 @pytest.mark.parametrize("way", ["gone", "no launcher", "switched off"])
-def test_without_the_program_the_plugin_is_silent(drive: Drive, compiled: Path, way: str) -> None:
+def test_without_the_program_the_plugin_is_silent(
+    drive: Drive, compiled: Compiled, way: str
+) -> None:
     module = PERSONAL
     if way == "no launcher":
-        text = (compiled / PERSONAL).read_text("utf-8")
+        text = (compiled.folder / PERSONAL).read_text("utf-8")
         module = "missing.mjs"
-        (compiled / module).write_text(text.replace(sys.executable, "/gone/launch"), "utf-8")
+        (compiled.folder / module).write_text(text.replace(sys.executable, "/gone/launch"), "utf-8")
     more = {"MDMEMORY_DISABLE": "1"} if way == "switched off" else {}
     out, record, log = drive("gone", "", module, **more)
     assert (out["hooks"], log) == ([], "")
