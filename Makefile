@@ -63,8 +63,7 @@ mutants: $(BIN)/mdmemory
 	$(BIN)/python tests/mutants/run.py --sample $(SAMPLE) --seed $(SEED)
 
 # what every command, hook and tool costs beside its floor (docs/figures.md), and how well search
-# and recall find; all of it, even where one missed its target. What a client's hooks cost inside
-# the client: client_hooks.py
+# and recall find; all of it, even where one missed its target
 SIZES ?= 1000,10000
 bench: $(BIN)/mdmemory
 	missed=0; $(BIN)/python tests/bench/run.py --sizes $(SIZES) $(WITH) || missed=1; \
