@@ -1,7 +1,7 @@
 """The demo's notes with a life: a project's store and a person's own, in which something waits.
 
-`make demo-web` opens it, the tests in a browser use it, and the screenshots show it. All by calls
-of the facade, at fixed times.
+`make demo-web` opens it, and the tests in a browser use it. All by calls of the facade, at fixed
+times.
 """
 
 import os
