@@ -199,9 +199,7 @@ def elsewhere(root: Path) -> tuple[str, dict[str, bytes]]:
     return rows, files
 
 
-@pytest.mark.parametrize(
-    "world", ["in use", pytest.param("tidy", marks=pytest.mark.slow)], indirect=True
-)
+@pytest.mark.parametrize("world", ["tidy"], indirect=True)
 def test_killed_at_a_sample_of_moments_nothing_is_lost(world: World) -> None:
     ends = [world.killed(at).end() for at in spread(1, world.steps(), 7)]
     assert ends == sorted(ends)
