@@ -4,8 +4,9 @@ BIN := .venv/bin
 
 # tests start Python some hundred times: what it compiles is kept
 export PYTHONDONTWRITEBYTECODE =
-# whoever is done takes tests over from the others, so that one long one holds nobody up
-export PYTEST_ADDOPTS = --dist worksteal
+# a file's tests run beside each other, so that what they share is started once; the order of the
+# files is that of tests/conftest.py: the longest first, so that none is waited for at the end
+export PYTEST_ADDOPTS = --dist loadfile --no-loadscope-reorder
 
 HOST_CLIENTS := .host-clients/installed.lock
 

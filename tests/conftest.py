@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import sysconfig
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -22,6 +23,7 @@ SCRUBBED = ("GIT_", "MDMEMORY_", "MEMORY_", "OPENAI_", "XDG_", "OPENCODE")
 MEMORY_DISK = Path("/dev/shm")
 ROOM = 2 * 1024**3  # bytes; a whole run takes a tenth of it
 QUICK = "not slow"  # and given none of these
+SLOW = 20  # other tests take as long as a slow one
 REPOSITORIES = frozenset(
     "_cited _first_commit _machines _made begin_store clones empty_remote git home machine server"
     " template".split()
@@ -67,6 +69,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _keep(config, items, {item for item in items if not item.get_closest_marker("full")})
     if config.option.markexpr == QUICK:
         _keep(config, items, {item for item in items if REPOSITORIES.isdisjoint(item.fixturenames)})
+    # the files that take longest begin: a slow test counts as many
+    costs = Counter[Path]()
+    for item in items:
+        costs[item.path] += SLOW if item.get_closest_marker("slow") else 1
+    items.sort(key=lambda item: -costs[item.path])
 
 
 def pytest_collection_finish() -> None:
