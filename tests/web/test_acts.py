@@ -35,8 +35,12 @@ def test_each_answer_of_the_inbox_is_done_and_undone(visitor: Visitor, opened: O
     def notes() -> dict[str, bytes]:
         return {file: data for file, data in store_of(opened()).items() if file[0] != "_"}
 
+    tried = set()
     for item in waiting.items(opened()):
         for action in {*item.actions} - {"edit"}:
+            if (item.kind, action) in tried:
+                continue
+            tried.add((item.kind, action))
             before, waits = notes(), kinds(opened())
             visitor.get("/inbox")
             visitor.send(next(f for f in visitor.forms() if f"/{action}/{item.id}" in f.action))
