@@ -36,6 +36,7 @@ def environment(project: Path, home: Path, url: str) -> dict[str, str]:
     fake |= {"options": {"baseURL": url, "apiKey": "none"}}
     fake |= {"models": {MODEL: {"limit": {"context": 200_000, "output": 8_000}}}}
     config = {"provider": {PROVIDER: fake}, "share": "disabled"}
+    config |= dict.fromkeys(("snapshot", "lsp", "formatter"), False)
     config |= dict.fromkeys(("model", "small_model"), f"{PROVIDER}/{MODEL}")
     return {
         "HOME": str(home),
@@ -47,6 +48,12 @@ def environment(project: Path, home: Path, url: str) -> dict[str, str]:
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        # What takes seconds in each new folder, and has to do with nothing of ours: the list of all
+        # providers' models among it.
+        "OPENCODE_MODELS_PATH": str(Path(__file__).with_name("client") / "models.json"),
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+        "OPENCODE_DISABLE_FFF": "1",
+        "OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER": "1",
         # With a plugin the client lets npm install its types, and waits 90 s for no answer.
         "npm_config_fetch_retries": "0",
         # An address that refuses at once, should anything still try to leave the machine.
@@ -89,6 +96,11 @@ class OpenCode:
     def __exit__(self, *raised: object) -> None:
         self.stop()
 
+    def restart(self) -> None:
+        """End the client, and start it anew."""
+        self.stop()
+        self.__enter__()
+
     def stop(self) -> None:
         """End the client and whatever it started."""
         for sign in (signal.SIGTERM, signal.SIGKILL):
@@ -119,14 +131,6 @@ class OpenCode:
     def command(self, session: str, name: str, arguments: str) -> None:
         """Run a command, as `/name arguments` in the client does, and wait for the turn's end."""
         self._post(f"/session/{session}/command", {"command": name, "arguments": arguments})
-
-    def run(self, *words: str) -> str:
-        """What another command of the client prints, in the same project and home."""
-        streams = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
-        how = {"cwd": self.project, "env": self._environment, "timeout": STEP, **streams}
-        done = subprocess.run([PROGRAM, *words], check=False, **how)
-        assert done.returncode == 0, done.stderr
-        return str(done.stdout)
 
     def _wait_until_ready(self) -> str:
         end = time.monotonic() + READY
