@@ -60,8 +60,12 @@ class Result:
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", default="1000,10000", help="numbers of notes, by commas")
+    words = options.parse_args().sizes.split(",")
+    sizes = [int(word) if word.isdecimal() else 0 for word in words]
+    if min(sizes) < QUESTIONS:
+        options.error(f"--sizes wants numbers of {QUESTIONS} or more: each question is of one note")
     missed = 0
-    for size in map(int, options.parse_args().sizes.split(",")):
+    for size in sizes:
         with tempfile.TemporaryDirectory(prefix="mdmemory-bench-") as name:
             os.environ |= {"HOME": name, "GIT_CONFIG_GLOBAL": "/dev/null"}
             for result in measured(Path(name) / "project", size):
