@@ -6,7 +6,6 @@ words matched, and the reader judges. Only of the best few chunks the text is lo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -58,10 +57,9 @@ def _find_best(
 ) -> tuple[Found, int]:  # fmt: skip
     """The best places among so many chunks at most, and how many chunks these were."""
     by_words: Mapping[int, float] = {}
-    rows: Mapping[int, Row] | None = None
     sentences: tuple[str, ...] = ()
     try:
-        by_words, rows = _score_words(database, query, source, limit)
+        by_words = _score_words(database, query, source, limit)
     except UnusableError as problem:
         if meaning is None or isinstance(problem, BrokenError | LockedError):
             raise
@@ -73,8 +71,7 @@ def _find_best(
         chunks = [*[*meant_chunks(cosines, low)][:MEANT], *(c for c in cosines if c in by_words)]
         near = Channel({c: cosines[c] for c in chunks}, low)
     mode = ("vectors" if sentences else "hybrid") if near.scores else "keyword"
-    if rows is None or not rows.keys() >= near.scores.keys():
-        rows = database.rows({*by_words, *near.scores})
+    rows = database.rows({*by_words, *near.scores})
     fused = ranking.fuse_channels([Channel(by_words, high=1.0), near])
     scores = {chunk: score for chunk, score in fused.items() if chunk in rows}
     names = {chunk: (rows[chunk].name, *rows[chunk].aliases.split("\n")) for chunk in scores}
@@ -116,11 +113,9 @@ def make_hit(row: Row, score: float, query: str | None = None) -> Hit:
 # --- by words
 
 
-def _score_words(
-    database: Database, query: Query, source: str, limit: int
-) -> tuple[Mapping[int, float], Mapping[int, Row] | None]:
-    """The chunks that have any word of a query, each with a score from 0 to 1, and the chunks
-    themselves, but for turns. Words that no chunk has change no order."""
+def _score_words(database: Database, query: Query, source: str, limit: int) -> dict[int, float]:
+    """The chunks that have any word of a query, each with a score from 0 to 1. Words that no chunk
+    has change no order."""
     counted = _count_terms(database, query, source)
     limit *= BESIDE if source == SESSIONS else 1
     rare = ranking.rarest_terms([pair for pair in counted if not pair[1].is_other], SCANNED)
@@ -137,30 +132,16 @@ def _score_words(
     among, total = {*scores, *windows}, database.count(source)
     matches: list[TermMatch] = []
     for count, term in counted:
-        is_scored = term in rare
-        if term.weight != 1 and not (term.weight and is_scored):
+        if term.weight != 1 and not (term.weight and term in rare):
             continue  # a light word of many tells nothing
-        rarity = ranking.word_rarity(count, total)
-        # bm25 has nothing for a word that half of all chunks have
-        scored = math.log((total - count + 0.5) / (count + 0.5)) if is_scored else 0.0
-        lift = rarity - max(0.0, scored)
         chunks = database.having(term, among) if count else set()
-        head = database.having(term, chunks, head=True) if lift > ranking.HEADED else set()
-        matches.append(TermMatch(term.weight * rarity, chunks, term.sure, count, lift, head))
-    lifts = ranking.find_lifts(matches)
-    scores = {chunk: score + lifts.get(chunk, 0.0) for chunk, score in scores.items()}
+        rarity = ranking.word_rarity(count, total)
+        matches.append(TermMatch(term.weight * rarity, chunks, term.sure, count))
     if source == SESSIONS:
         scores = ranking.smooth_scores(scores, windows)
     shares = ranking.word_shares(matches, scores)
     scores = {chunk: score * shares[chunk] for chunk, score in scores.items()}
-    rows = None
-    if source != SESSIONS:
-        # with a part of the scores of the other chunks of a file, and of other files that were
-        # written down in the same session
-        rows = database.rows(scores)
-        scores = ranking.whole_files(scores, {c: row.file for c, row in rows.items()})
-        scores = ranking.add_beside(scores, {c: row.session for c, row in rows.items()})
-    return ranking.fuse_channels([Channel(scores)]), rows
+    return ranking.fuse_channels([Channel(scores)])
 
 
 def _turn_windows(database: Database, turns: Collection[int]) -> dict[int, list[int]]:

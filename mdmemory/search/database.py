@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # 60 ms, and only who has vectors needs it
 WIDTH = 4  # bytes of a number of a vector
 KEPT_QUERIES = 1_000  # vectors of queries; one has 1.5 to 6 kB
 HELD = "held"  # the status of a file of which nothing is kept, not even its name
-SCHEMA_VERSION = 12  # raise it when a table, or what goes into it, takes another shape
+SCHEMA_VERSION = 13  # raise it when a table, or what goes into it, takes another shape
 RANGE = 1 << 40  # numbers of chunks that one source has, so that a search can keep to it
 BATCH = 200  # files that go in together, so that neither memory nor the lock is held for long
 _TOGETHER = 50  # files that are taken out at once: those of sessions have many chunks
@@ -48,7 +48,7 @@ _TABLES = (
     "CREATE TABLE files (id {number} PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL,"
     " print TEXT NOT NULL, digest {bytes} NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,"
     " description TEXT NOT NULL, date TEXT NOT NULL, status TEXT NOT NULL, aliases TEXT NOT NULL,"
-    " session TEXT NOT NULL, days TEXT NOT NULL, cites TEXT NOT NULL, UNIQUE (source, file))",
+    " days TEXT NOT NULL, cites TEXT NOT NULL, UNIQUE (source, file))",
     "CREATE TABLE chunks (id {number} PRIMARY KEY, file {number} NOT NULL REFERENCES files (id)"
     ' ON DELETE CASCADE, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL,'
     " hash {bytes} NOT NULL)",
@@ -58,8 +58,7 @@ _TABLES = (
 )
 _ROW = (
     "c.id, f.source, f.file, f.name, f.title, f.description, f.date, f.status, f.aliases,"
-    ' f.session, f.days, f.cites, c.start, c."end", c.text FROM chunks c JOIN files f'
-    " ON c.file = f.id"
+    ' f.days, f.cites, c.start, c."end", c.text FROM chunks c JOIN files f ON c.file = f.id'
 )
 _WITHOUT_VECTOR = (
     "c.id BETWEEN ? AND ? AND NOT EXISTS"
@@ -100,7 +99,6 @@ class Document(NamedTuple):
     status: str = ""
     chunks: Sequence[Chunk] = ()
     aliases: str = ""  # other names, one a line
-    session: str = ""  # in which it was written down; "" where that is not known
     days: str = ""  # all dates that its head has (`YYYY-MM-DD`), a space between two
     cites: str = ""  # what it cites in its project, one a line
 
@@ -109,10 +107,10 @@ class Document(NamedTuple):
         return Row(self.source, self.file, *self.about, *chunk)
 
     @property
-    def about(self) -> tuple[str, str, str, str, str, str, str, str, str]:
+    def about(self) -> tuple[str, str, str, str, str, str, str, str]:
         """What is known of the file, in the order of a Row."""
         own = (self.name, self.title, self.description, self.date, self.status)
-        return (*own, self.aliases, self.session, self.days, self.cites)
+        return (*own, self.aliases, self.days, self.cites)
 
 
 class Row(NamedTuple):
@@ -126,7 +124,6 @@ class Row(NamedTuple):
     date: str
     status: str
     aliases: str
-    session: str
     days: str
     cites: str
     start: int
@@ -273,9 +270,8 @@ class Database(ABC):
         """The chunks that hold a term; not more than `limit`."""
 
     @abstractmethod
-    def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
-        """Those of some chunks that hold a term, and not in a link alone; with `head` in the name
-        or the description."""
+    def having(self, term: Term, among: Collection[int]) -> set[int]:
+        """Those of some chunks that hold a term, and not in a link alone."""
 
     @abstractmethod
     def best(

@@ -82,7 +82,7 @@ def note_document(stored: StoredNote, print: str, is_held: bool) -> Document:
     return Document(
         MEMORY, stored.file, print, stored.digest, name=head.name, title=head.title,
         description=head.description, date=head.updated or head.created, status=head.status,
-        aliases=aliases, session=head.session, days=" ".join(days),
+        aliases=aliases, days=" ".join(days),
         cites="\n".join(head.cites), chunks=chunks,
     )  # fmt: skip
 

@@ -20,12 +20,7 @@ T = TypeVar("T")
 
 BESIDE = 0.3  # is the share of a turn that has no word itself, but stands beside one that has
 ALIKE = 0.947  # of the words of two hits, from which on one of them is enough
-HEAD = 1.6  # times its rarity is what bm25 gives for a word of the name or description
-HEADED = 0.05  # of lift, from which on it matters where a word stands
 NEIGHBOUR = 0.3  # of the score of the turn before and after counts; measured on LoCoMo
-REST = 0.2  # of the score of the next chunks of a file counts for its best one
-MOST_REST = 4  # such chunks
-SAME_SESSION = 0.2  # of the best score of the same session counts for its other notes
 RANKED = 6  # added to each rank that is fused: the less, the more the first of a list counts
 NAMED = 0.25  # added where a query has all words of a note's name
 
@@ -42,16 +37,13 @@ class Channel(NamedTuple):
 class TermMatch(NamedTuple):
     """One term of a query: how much it says, and which of the chunks that are looked at have it.
 
-    `held` counts all chunks that have the term. `lift` is what a full-text table leaves out of the
-    rarity of a common word; `head` has it in the name or description.
+    `held` counts all chunks that have the term.
     """
 
     weight: float
     chunks: Collection[int]
     sure: float = 1.0
     held: int = 1
-    lift: float = 0.0
-    head: Collection[int] = ()
 
 
 def fuse_channels(channels: Sequence[Channel]) -> dict[int, float]:
@@ -99,16 +91,6 @@ def rarest_terms(counted: Iterable[tuple[int, T]], most: int) -> list[T]:
     return rare
 
 
-def find_lifts(terms: Iterable[TermMatch]) -> dict[int, float]:
-    """What the common words that a chunk has add to its bm25: a name that half of the notes have
-    still tells who is meant."""
-    lifts: dict[int, float] = defaultdict(float)
-    for term in terms:
-        for chunk in term.chunks if term.lift else ():
-            lifts[chunk] += term.lift * (HEAD if chunk in term.head else 1.0)
-    return lifts
-
-
 def word_shares(terms: Sequence[TermMatch], chunks: Iterable[int]) -> dict[int, float]:
     """The root of the share of the known words that each chunk has, from 0 to 1: many words say
     more than one word often. Words that no chunk has are about nothing that there is."""
@@ -129,31 +111,6 @@ def smooth_scores(
         turn: scores.get(turn, 0.0) + NEIGHBOUR * sum(scores.get(other, 0.0) for other in beside)
         for turn, beside in windows.items()
     }
-
-
-def whole_files(scores: Mapping[int, float], files: Mapping[int, str]) -> dict[int, float]:
-    """The scores, that of the best chunk of each file with a part of those of its next ones."""
-    best: dict[str, list[int]] = {}
-    for chunk in sorted(scores, key=scores.__getitem__, reverse=True):
-        best.setdefault(files.get(chunk, ""), []).append(chunk)
-    scores_raised = dict(scores)
-    for first, *others in best.values():
-        scores_raised[first] += REST * sum(scores[chunk] for chunk in others[:MOST_REST])
-    return scores_raised
-
-
-def add_beside(scores: Mapping[int, float], sessions: Mapping[int, str]) -> dict[int, float]:
-    """The scores with a part of that of the best other chunk of the same session."""
-    scores_raised = dict(scores)
-    chunks: dict[str, list[int]] = {}
-    for chunk in sorted(scores, key=scores.__getitem__, reverse=True):
-        chunks.setdefault(sessions.get(chunk, ""), []).append(chunk)
-    for session, (first, *others) in chunks.items():
-        for chunk in others if session else ():
-            scores_raised[chunk] += SAME_SESSION * scores[first]
-        if session and others:
-            scores_raised[first] += SAME_SESSION * scores[others[0]]
-    return scores_raised
 
 
 def is_named(

@@ -184,11 +184,10 @@ class SQLite(Database):
         rows = self._rows(query, (_quote_term(term), *self._range(source), limit))
         return {number for (number,) in rows}
 
-    def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
+    def having(self, term: Term, among: Collection[int]) -> set[int]:
         # the plus sign has all chunks with the term read once, and not the table asked for each
         query = f"SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN ({self._marks(among)})"
-        where = "{name description}" if head else "- links"
-        rows = self._rows(query, (f"{where} : {_quote_term(term)}", *among))
+        rows = self._rows(query, (f"- links : {_quote_term(term)}", *among))
         return {number for (number,) in rows}
 
     def best(

@@ -48,12 +48,13 @@ class Corpus:
         self.documents.append(document)
         self.today = max(self.today, _day(document.date) or _OLD)
 
-    def add_text(self, file: str, text: str, day: str, fact: str = "", session: str = "") -> None:
+    def add_text(self, file: str, text: str, day: str, fact: str = "") -> None:
         """A text that is no note, or a `fact` as a note: its first words the name, itself the
         description. `day` is `YYYY-MM-DD` or ""."""
         name = " ".join(re.findall(r"\w+", fact)[:_NAME])
-        self.add(Document(MEMORY, file, "", "", name, "", fact, day, chunks=[*cut_text(text)],
-                          session=session), text)  # fmt: skip
+        self.add(
+            Document(MEMORY, file, "", "", name, "", fact, day, chunks=[*cut_text(text)]), text
+        )
 
     def add_talk(self, name: str, day: str, turns: Sequence[str]) -> list[str]:
         """A session, of which each turn is found by itself, as `search --source sessions` does it;

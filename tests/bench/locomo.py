@@ -40,7 +40,7 @@ def facts(talk: Talk) -> Corpus:
         number = key.split("_")[1]
         for said in (fact for every in by_speaker.values() for fact in every):
             text, file = str(said[0]), f"{len(corpus.texts)}.md"
-            corpus.add_text(file, text, days[number], fact=text, session=number)
+            corpus.add_text(file, text, days[number], fact=text)
             _put(places, _turns_in(said[1:]), file)
     return _asked(talk, corpus, places)
 

@@ -161,15 +161,15 @@ def a_limit_and_a_choice_are_kept_to(fresh: Fresh) -> None:
         assert [*best.values()] == sorted(best.values(), reverse=True)
 
 
-def session_dates_and_names_come_back(fresh: Fresh) -> None:
+def dates_and_names_come_back(fresh: Fresh) -> None:
     known = replace(document("a.md", "tea", name="a"), aliases="GHA\nbuild pipeline",
-                    session="ses_1", days="2026-06-01 2025-03-09")  # fmt: skip
+                    days="2026-06-01 2025-03-09")  # fmt: skip
     with fresh() as database:
         database.put([known, document("b.md", "tea")])
         found = database.rows(database.best([Term((("tea",),))], (), "memory", 9))
         row, other = sorted(found.values(), key=lambda row: row.file)
-        assert (row.session, row.aliases) == ("ses_1", "GHA\nbuild pipeline")
-        assert (other.session, other.days) == ("", "")
+        assert row.aliases == "GHA\nbuild pipeline"
+        assert (other.aliases, other.days) == ("", "")
         for words in (("gha",), ("pipeline",), ("20250309",), ("june",)):
             assert who_has(database, *words) == ["a.md:1"], words
         database.remove("memory", ["a.md"])
@@ -185,7 +185,6 @@ def links_and_heads_are_told_apart(fresh: Fresh) -> None:
         _, b, c = sorted(every)
         assert (len(every), database.held(tea, "memory")) == (3, 3)
         assert database.having(tea, every) == {b, c}
-        assert database.having(tea, every, head=True) == {c}
         assert database.having(june, every) == {c}
 
 

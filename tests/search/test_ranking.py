@@ -1,6 +1,5 @@
 """The order of hits, from scores alone."""
 
-import math
 from datetime import date
 
 import pytest
@@ -85,29 +84,6 @@ def test_a_name_that_is_asked_for_is_better_and_one_is_still_the_most() -> None:
     found = ranking.raise_named({1: 1.0, 2: 0.9, 3: 0.5}, {2})
     assert found[2] == 1.0 > found[1] > found[3]
     assert ranking.raise_named({1: 1.0, 2: 0.5}, ()) == {1: 1.0, 2: 0.5}
-
-
-def test_a_word_that_most_notes_have_still_counts_and_more_so_in_the_name() -> None:
-    common = ranking.word_rarity(60, 100)  # bm25 has nothing for it
-    assert ranking.word_rarity(2, 100) - math.log(98.5 / 2.5) < common / 10
-    found = ranking.find_lifts([TermMatch(1.0, {1, 2}, lift=common, head={1})])
-    assert found[1] > found[2] > 0
-    assert found.keys() == {1, 2}
-
-
-def test_a_long_file_is_better_where_more_of_it_fits() -> None:
-    found = ranking.whole_files({1: 1.0, 2: 0.5, 3: 1.0}, {1: "a.md", 2: "a.md", 3: "b.md"})
-    assert found[1] > found[3] == 1.0
-    assert found[2] == 0.5
-    many = dict.fromkeys(range(100), "a.md")
-    assert ranking.whole_files(dict.fromkeys(many, 1.0), many)[0] < 2
-
-
-def test_what_was_written_down_in_the_session_of_a_good_hit_is_better() -> None:
-    sessions = {1: "s", 2: "s", 3: "t", 4: "", 5: ""}
-    found = ranking.add_beside({1: 1.0, 2: 0.5, 3: 0.5, 4: 1.0, 5: 0.5}, sessions)
-    assert found[2] > found[3] == found[5] == 0.5
-    assert found[1] > found[4] == 1.0
 
 
 LONG = "the quick brown fox jumps over a lazy dog and then runs home to eat all of its dinner"

@@ -52,7 +52,7 @@ LONGEST_FIELD = 100_000  # characters of a field; a tsvector has at most 1 MiB
 _FIRST = (1, 1_000, 4_000, 15_000, 16_000)  # name, description, body, links, dates
 _LAST = (*(first - 2 for first in _FIRST[1:]), 16_382)
 _LABELS = "ABCDC"  # for the server's own rough rank, which picks what is looked at here
-_HEAD, _NO_LINK = "AB", "ABC"  # the labels of name and description, and of all but the links
+_NO_LINK = "ABC"  # the labels of all but the links
 _LABEL_WEIGHTS = (0.02, 0.125, 0.375, 1.0)  # of D, C, B, A
 _WEIGHTS = tuple(databases.WEIGHTS.values())
 _LETTERS = re.compile(r"[^\W_]+")
@@ -193,14 +193,14 @@ class Postgres(Connected):
         values = (_any_of(term_phrases(term)), *self._range(source), limit)
         return {number for (number,) in self._rows(query, values)}
 
-    def having(self, term: Term, among: Collection[int], *, head: bool = False) -> set[int]:
+    def having(self, term: Term, among: Collection[int]) -> set[int]:
         # the offset has these few read, and not the index of all words
         query = (
             "SELECT chunk FROM (SELECT chunk, stems, ?::tsquery AS asked FROM words"
             " WHERE chunk = ANY (?) OFFSET 0) AS few WHERE stems @@ asked"
         )
-        wanted = _any_of(term_phrases(term), _HEAD if head else _NO_LINK)
-        return {number for (number,) in self._rows(query, (wanted, [*among]))}
+        values = (_any_of(term_phrases(term), _NO_LINK), [*among])
+        return {number for (number,) in self._rows(query, values)}
 
     def best(
         self, terms: Sequence[Term], phrases: Sequence[Term], source: str, limit: int
