@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Set
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from mdmemory.text import korean, stop_words
+from mdmemory.text import stop_words
 from mdmemory.text.korean import cut_word, is_korean
 from mdmemory.text.stop_words import listed_words, table_lines
 from mdmemory.text.words import (
@@ -273,13 +273,6 @@ def _parts_known() -> frozenset[str]:
 LIGHT = 0.3  # of a word counts that may be one by chance
 _RUNS = re.compile(f"[\uac00-\ud7a3]+|(?:(?![\uac00-\ud7a3])[{CJK}])+")
 _KANA = re.compile("[\u3040-\u30ff]")
-# Han with what Japanese verbs have behind it, words of foreign origin, and the rest.
-_JAPANESE = re.compile(
-    "(?P<han>[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)|(?P<foreign>[\u30a0-\u30ff]+)"
-    "|(?P<own>[\u3040-\u309f]+)"
-)
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_PARTICLES = "はがをにでとのもへやかよねなさ"
 
 
 class Piece(NamedTuple):
@@ -295,10 +288,11 @@ def asked_pieces(text: str) -> list[Piece]:
     """The pieces of a question, each once, those that tell the most first; all pairs where none
     of them tells."""
     runs: list[str] = _RUNS.findall(text)
-    read = _japanese_pieces if _KANA.search(text) else _chinese_pieces
+    language = "ja" if _KANA.search(text) else "zh"
     pieces_found: dict[str, Piece] = {}
     for run in runs:
-        for piece in (_korean_pieces if korean.is_korean(run) else read)(run):
+        read = _korean_pieces(run) if is_korean(run) else _telling_pieces(run, language)
+        for piece in read:
             known = pieces_found.get(piece.text)
             if known is None or known.weight < piece.weight:
                 pieces_found[piece.text] = piece
@@ -307,13 +301,13 @@ def asked_pieces(text: str) -> list[Piece]:
     return sorted(pieces_found.values(), key=lambda piece: -piece.weight)
 
 
-def _chinese_pieces(run: str) -> Iterator[Piece]:
+def _telling_pieces(run: str, language: str) -> Iterator[Piece]:
     """The pairs outside words of grammar. One with a sign that is only mostly grammar makes a text
     better, and says nothing where it is missing."""
     marks = bytearray(len(run))  # 1: may be grammar, 2: is
     at = 0
-    kept_pairs, stop = stop_words.east_asian("zh", "kept"), stop_words.east_asian("zh", "stop")
-    single = listed_words("zh", "single")
+    kept_pairs, stop = (stop_words.east_asian(language, use) for use in ("kept", "stop"))
+    single = listed_words(language, "single")
     while at < len(run):
         if word := kept_pairs.match(run, at):
             at = word.end()
@@ -340,25 +334,9 @@ def _all_pieces(run: str) -> Iterator[Piece]:
     )
 
 
-def _japanese_pieces(run: str) -> Iterator[Piece]:
-    """Words in Han signs and of foreign origin; of others what is no grammar, and lightly."""
-    stop, asking = stop_words.east_asian("ja", "stop"), listed_words("ja", "kanji")
-    for word in _JAPANESE.finditer(run):
-        if han := word["han"]:
-            if han not in asking:
-                yield from (Piece(sign, LIGHT, is_prefix=True) for sign in han)
-                yield from _all_pieces(han) if len(han) > 1 else ()
-        elif foreign := word["foreign"]:
-            yield from _all_pieces(foreign)
-        elif not word.start() or not _HAN.match(run, word.start() - 1):  # there it is an ending
-            for own in stop.sub(" ", word["own"]).split():
-                if len(own := own.strip(_PARTICLES)) > 1:
-                    yield from (Piece(gram, LIGHT) for gram in char_grams(own))
-
-
 def _korean_pieces(word: str) -> Iterator[Piece]:
     """The word without particles and endings."""
-    stem = korean.cut_word(word)
+    stem = cut_word(word)
     stop = listed_words("ko", "stop")
     if word not in stop and stem not in stop:
         yield from (Piece(gram, 1.0 if len(gram) > 1 else LIGHT) for gram in char_grams(stem))

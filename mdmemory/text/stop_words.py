@@ -71,7 +71,7 @@ def likely_languages(words: Iterable[str], text: str = "") -> tuple[str, ...]:
 def east_asian(language: str, use: str) -> re.Pattern[str]:
     """Any of the words of a language that has no spaces, the longest first."""
     words = sorted(listed_words(language, use), key=lambda word: (-len(word), word))
-    return re.compile("|".join(map(re.escape, words)))
+    return re.compile("|".join(map(re.escape, words)) or "(?!)")
 
 
 @lru_cache(maxsize=100_000)
