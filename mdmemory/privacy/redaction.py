@@ -69,7 +69,7 @@ def _find_spans(text: str) -> Iterator[Span]:
         piece = text[start : mark.start()] if mark else text[start:]
         for hint, expression in _PUBLIC:  # what is public is made unreadable
             if hint in piece:
-                piece = expression.sub(lambda match: re.sub(r"\S", MASK, match[0]), piece)
+                piece = re.sub(expression, lambda match: re.sub(r"\S", MASK, match[0]), piece)
         lower = piece.lower()
         if len(lower) != len(piece):  # one character of Turkish becomes two
             lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in piece)
@@ -88,26 +88,23 @@ def _find_spans(text: str) -> Iterator[Span]:
 MASK = "\ue000"
 
 # A literal that must be there, and what is public around it.
-_PUBLIC = tuple(
-    (hint, re.compile(expression))
-    for hint, expression in (
-        ("-----BEGIN ",
-         r"-----BEGIN (?:[A-Z0-9 ]{0,30}PUBLIC KEY(?: BLOCK)?"
-         r"|[A-Z0-9 ]{0,9}CERTIFICATE(?: REQUEST)?"
-         r"|X509 CRL|PGP SIGNATURE|DH PARAMETERS)-----[^-]{1,20000}"),
-        (" AAAA",
-         r"(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-[\w-]{1,30}|sk-[\w@.-]{1,40}) AAAA[\w+/=]+"),
-        (";base64,", r"data:[\w/+.-]{0,60};base64,[A-Za-z0-9+/=]+"),
-        ("sha", r"\bsha(?:1|224|256|384|512)[-:=_][A-Za-z0-9+/]{16,}={0,2}"),
-        ("SHA", r"\bSHA(?:1|256|512):[A-Za-z0-9+/]{16,}={0,2}"),
-        ("ublic", r"(?i:public[_ -]?key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?[A-Za-z0-9+/=_-]{20,}"),
-        ("age1", r"\bage1[a-z0-9]{40,}"),
-        ("iVBORw0KGgo", r"iVBORw0KGgo[A-Za-z0-9+/=]*"),
-        ("/9j/", r"/9j/[A-Za-z0-9+/=]*"),
-        ("R0lGOD", r"R0lGOD[A-Za-z0-9+/=]*"),
-        ("AAABAAEA", r"AAABAAEA[A-Za-z0-9+/=]*"),
-        ("d09G", r"\bd09G[A-Za-z0-9+/=]*"),
-    )
+_PUBLIC = (
+    ("-----BEGIN ",
+     r"-----BEGIN (?:[A-Z0-9 ]{0,30}PUBLIC KEY(?: BLOCK)?"
+     r"|[A-Z0-9 ]{0,9}CERTIFICATE(?: REQUEST)?"
+     r"|X509 CRL|PGP SIGNATURE|DH PARAMETERS)-----[^-]{1,20000}"),
+    (" AAAA",
+     r"(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-[\w-]{1,30}|sk-[\w@.-]{1,40}) AAAA[\w+/=]+"),
+    (";base64,", r"data:[\w/+.-]{0,60};base64,[A-Za-z0-9+/=]+"),
+    ("sha", r"\bsha(?:1|224|256|384|512)[-:=_][A-Za-z0-9+/]{16,}={0,2}"),
+    ("SHA", r"\bSHA(?:1|256|512):[A-Za-z0-9+/]{16,}={0,2}"),
+    ("ublic", r"(?i:public[_ -]?key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?[A-Za-z0-9+/=_-]{20,}"),
+    ("age1", r"\bage1[a-z0-9]{40,}"),
+    ("iVBORw0KGgo", r"iVBORw0KGgo[A-Za-z0-9+/=]*"),
+    ("/9j/", r"/9j/[A-Za-z0-9+/=]*"),
+    ("R0lGOD", r"R0lGOD[A-Za-z0-9+/=]*"),
+    ("AAABAAEA", r"AAABAAEA[A-Za-z0-9+/=]*"),
+    ("d09G", r"\bd09G[A-Za-z0-9+/=]*"),
 )  # fmt: skip
 
 
@@ -391,13 +388,13 @@ def find_commands(text: str, lower: str) -> Iterator[Span]:
 
 _CREDENTIALS = ("login", "log in", "cred", "zugangsdaten", "identifiants")
 _OTHER_CREDENTIALS = ("账号", "帳號", "계정", "ログイン", "логин", "доступ")
-_PAIR = re.compile(
+_PAIR = (
     # a slash behind a blank begins a path, unless one follows it, too
     r"\w{0,12}[^\n/:]{0,20}?[ \t:：=]{1,3}[\w.@-]{2,64}(?:[ ]?:(?!/)[ ]?|/(?!/)[ ]?|[ ]/[ ])"
     r"(?P<value>[^\s\"'`]{6,64})"
 )
-_NAME = re.compile(r"(?i:\b(?:admin|root|user|administrator|guest|sa|postgres|deploy))\Z")
-_AFTER = re.compile(r" / (?P<value>[^\s\"'`]{6,64})")
+_NAME = r"(?i:\b(?:admin|root|user|administrator|guest|sa|postgres|deploy))\Z"
+_AFTER = r" / (?P<value>[^\s\"'`]{6,64})"
 
 
 def _hint_places(hint: str, text: str) -> Iterator[int]:
@@ -409,12 +406,12 @@ def find_pairs(text: str, lower: str) -> Iterator[Span]:
     hints = _CREDENTIALS if lower.isascii() else (*_CREDENTIALS, *_OTHER_CREDENTIALS)
     for hint in [hint for hint in hints if hint in lower]:
         for at in _hint_places(hint, lower):
-            match = _PAIR.match(text, at + len(hint))
+            match = compile_shape(_PAIR).match(text, at + len(hint))
             if match:
                 yield from _standing_out(match.start("value"), match["value"])
     for at in _hint_places(" / ", text):
-        match = _AFTER.match(text, at)
-        if match and _NAME.search(text[max(0, at - 14) : at]):
+        match = compile_shape(_AFTER).match(text, at)
+        if match and re.search(_NAME, text[max(0, at - 14) : at]):
             yield from _standing_out(match.start("value"), match["value"])
     before = compile_shape(r"(?<![\w/:.])[\w.-]{2,32}:([^\s:/@]{6,64})\Z")
     for at in _hint_places("@", text):
@@ -470,8 +467,8 @@ _RULES: tuple[tuple[int, Callable[[str, str], Iterator[Span]]], ...] = (
 
 LEAST = 3  # words with a meaning of their own that a clause needs
 
-_CLAUSE = re.compile(r"[.;!?](?:\s|$)|,\s|[\n。；！？，、]|\s[–—-]\s")
-_WORD = re.compile(rf"[{CJK}]+|[^\W_][^\W_'’]*")
+_CLAUSE = r"[.;!?](?:\s|$)|,\s|[\n。；！？，、]|\s[–—-]\s"
+_WORD = rf"[{CJK}]+|[^\W_][^\W_'’]*"
 # Words that only speak of the keeping of a fact.
 _KEEPING = """
     again also always anybody anyone btw case could don't dont down else for forget fyi get got
@@ -482,7 +479,7 @@ _KEEPING = """
 """
 _REMARKS = frozenset(_KEEPING.split())
 # What a label or a lock names, without its value, says nothing; a host or a service does.
-_NAMED = re.compile(rf"\[redacted:(?:{'|'.join(sorted({*SHOWN.values()}))})\]")
+_NAMED = rf"\[redacted:(?:{'|'.join(sorted({*SHOWN.values()}))})\]"
 
 
 def says_something(text: str) -> bool:
@@ -493,12 +490,12 @@ def says_something(text: str) -> bool:
     """
     if not MARK.search(text):
         return True
-    return any(_count_meaning(clause) >= LEAST for clause in _CLAUSE.split(text))
+    return any(_count_meaning(clause) >= LEAST for clause in re.split(_CLAUSE, text))
 
 
 def _count_meaning(clause: str) -> int:
     """How many words of a clause mean something by themselves; three Chinese characters are one."""
-    if _NAMED.search(clause):
+    if re.search(_NAMED, clause):
         return 0
     bare = MARK.sub(" ", clause)
     lower = bare.lower()
@@ -507,7 +504,7 @@ def _count_meaning(clause: str) -> int:
     for label in reversed(named):
         lower = lower[: label.start] + " " + lower[label.end :]
     counted = 0.0
-    for word in _WORD.findall(lower):
+    for word in re.findall(_WORD, lower):
         if re.match(f"[{CJK}]", word):
             counted += len(_particle_pattern().sub("", word)) / 3
         elif word not in _REMARKS and word not in lexicon.not_values():

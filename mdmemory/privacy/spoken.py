@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mdmemory.privacy import lexicon, values
-from mdmemory.privacy.lexicon import CODES, LOCK, SHOWN, THING, Label, Span, leads_to
+from mdmemory.privacy.lexicon import CODES, LOCK, SHOWN, THING, Label, Span, compile_shape, leads_to
 from mdmemory.privacy.values import JOINED, NONE, PLAIN, STRONG, WEAK, grade_word, is_pinlike
 from mdmemory.text.words import CJK, is_cjk
 
@@ -27,7 +27,7 @@ _END = re.compile(
 _TOKEN = re.compile(
     rf"(?<![A-Za-z0-9])[\"“„«「『`](?P<quoted>[^\"“”„»」』`\n]{{3,60}})[\"”“»」』`]|(?P<plain>[^\s，。；、！？：「」『』（）“”„«»\"`{CJK}]+)"
 )
-_AT_END = re.compile(
+_AT_END = (
     r"[\"'`»”’)*\]]*[ \t]*(?:$|\n|[.,;!?](?:\s|$|["
     + CJK
     + r"])|[，。；、！？]|["
@@ -47,22 +47,22 @@ _CANDIDATE = re.compile(
     r"[\d!$#%&*+_@/\"'“„«「『`]|\w[.-]\w|[a-zß-ÿа-яё][A-ZÀ-ÞА-ЯЁ]|\b(?:is|was|to|ist|lautet|heißt|est|es|é|è|это|are)\b"
 )
 # The same where nothing but a lock is named.
-_OPENING = re.compile(r"\d|[^\W\d_][!$#%&*+][^\W_]|[a-zß-ÿа-яё]\.?[A-ZÀ-ÞА-ЯЁ]")
+_OPENING = r"\d|[^\W\d_][!$#%&*+][^\W_]|[a-zß-ÿа-яё]\.?[A-ZÀ-ÞА-ЯЁ]"
 # A name and what joins a password to it: "admin with x".
-_USER_AND = re.compile(
+_USER_AND = (
     r"\b(?:admin|root|administrator)[^\s\w]{0,2}(?:[ ,]+\w{1,7})?[ ,]*"
     r"(?:\b(?:mit|und|et|avec|y|con|e|com|and|with|с|и|а)\b|と|和|에|랑)[ ]?\Z"
 )
 # What stands behind a means in Japanese and Korean.
-_PARTICLE = re.compile("で(?:す|した)?(?!は)|を使|로|으로")
+_PARTICLE = "で(?:す|した)?(?!は)|を使|로|으로"
 # Codes that are no secret: "the exit code is 4711".
-_OTHER_CODE = re.compile(
+_OTHER_CODE = (
     r"\b(?:status|error|exit|zip|area|country|http|return|response|postal|source|fehler|product|dial|qr"
     r"|post|errore|erreur|erro|ошибки|postleit|currency|language)[ -]?\Z"
 )
-_INFINITIVE = re.compile(r"\b(?:to|zu)\s+\Z")
-_GOES_ON = re.compile(r"\s+(?:in|on|at|when|if|after|before|every|until|for)\b")
-_PHRASE_STOP = re.compile(r"[.,;!?，。；、！？\n\"”»」]|[" + CJK + r"]|$")
+_INFINITIVE = r"\b(?:to|zu)\s+\Z"
+_GOES_ON = r"\s+(?:in|on|at|when|if|after|before|every|until|for)\b"
+_PHRASE_STOP = r"[.,;!?，。；、！？\n\"”»」]|[" + CJK + r"]|$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def find_spoken(text: str, lower: str, labels: Sequence[Label]) -> Iterator[Span
         typed = typed and is_typed(lower, left, right)
         plain = typed or any(label.kind in ("password", "phrase") for label in named)
         odd = plain or _STANDS_OUT.search(text, left, right)
-        worth = odd and (_CANDIDATE if named else _OPENING).search(text, left, right)
+        worth = odd and (_CANDIDATE if named else compile_shape(_OPENING)).search(text, left, right)
         if worth or typed:
             yield from _find_told(text, lower, (left, right), named, opened, plain)
         for label in named:
@@ -159,7 +159,7 @@ def _may_be(text: str, start: int, end: int) -> bool:
     if _ODD.search(text, start, end):
         return True
     is_typed = text[max(0, start - 4) : start].lower() == "mit "
-    return end - start > 3 and (is_typed or _AT_END.match(text, end) is not None)
+    return end - start > 3 and (is_typed or compile_shape(_AT_END).match(text, end) is not None)
 
 
 # --- one word
@@ -208,8 +208,8 @@ def _is_named(text: str, lower: str, word: _Word, label: Label, code: bool, righ
     between = lower[label.end : word.start]
     joined = leads_to("is", between) if between.strip() else False
     states = joined and leads_to("states", between)
-    at_end = _AT_END.match(text, word.end) is not None
-    if _INFINITIVE.search(between) and _GOES_ON.match(lower, word.end):
+    at_end = compile_shape(_AT_END).match(text, word.end) is not None
+    if re.search(_INFINITIVE, between) and compile_shape(_GOES_ON).match(lower, word.end):
         at_end = False  # "set the password to expire in 30 days"
     if label.kind == "pin":
         return _is_code(text, word, code, between, joined)
@@ -217,7 +217,7 @@ def _is_named(text: str, lower: str, word: _Word, label: Label, code: bool, righ
         near = joined or (label.kind == "secret" and len(between.split()) <= 4)
         return _is_key(word.text) and near and _is_apart(between)
     if label.kind == "pass" and code and label.word in CODES:
-        other = _OTHER_CODE.search(lower[max(0, label.start - 16) : label.start])
+        other = re.search(_OTHER_CODE, lower[max(0, label.start - 16) : label.start])
         long = len(word.text) >= 4 and not values.is_counted(text, word.end)
         return states and long and not other
     if label.kind == "weak" or (label.kind == "pass" and word.grade < WEAK):
@@ -258,13 +258,13 @@ def _is_password(word: _Word, between: str, joined: bool, states: bool, at_end: 
     if between.strip() == "(" and word.text.endswith("!"):
         return True  # in brackets behind the label
     if word.grade == PLAIN:
-        stated = states and at_end and _WHOSE.fullmatch(bare) is not None
+        stated = states and at_end and re.fullmatch(_WHOSE, bare) is not None
         return stated and not values.says_about(word.text) and _is_name(word, bare)
     return False
 
 
 # Words between a label and its verb that only say whose or what for.
-_WHOSE = re.compile(
+_WHOSE = (
     r"(?:(?:for|of|to|on|at|für|von|vom|zum|zur|der|des|im|de|del|du|des|della|dello|do|da|dos|pour|para"
     r"|per|от|для|к|в)\b[^.?!]*?)?\s*\S+(?:\s\S+)?"
 )
@@ -305,7 +305,7 @@ def _is_opening(
     """Whether a word opens what the sentence speaks of."""
     if word.grade == STRONG:
         return True
-    joined = leads_to("with", before) or _PARTICLE.match(lower, word.end) is not None
+    joined = leads_to("with", before) or compile_shape(_PARTICLE).match(lower, word.end) is not None
     after = lower[word.end : right]
     if code:
         locks = [each for each in opens if each.kind == LOCK]
@@ -315,9 +315,9 @@ def _is_opening(
         return (opened or (near and joined)) and long and not values.is_counted(lower, word.end)
     if word.grade == WEAK:
         return joined and bool(re.search(r"\d", word.text))
-    if _USER_AND.search(before[-40:]):
+    if re.search(_USER_AND, before[-40:]):
         return word.grade >= PLAIN and ("-" in word.text or word.grade == JOINED)
-    return word.grade == JOINED and joined and _AT_END.match(after) is not None
+    return word.grade == JOINED and joined and re.match(_AT_END, after) is not None
 
 
 # --- a phrase
@@ -335,7 +335,7 @@ def _find_phrase(text: str, lower: str, label: Label, right: int) -> Iterator[Sp
         at += len(text[at:right]) - len(text[at:right].lstrip("\"'„“«「"))
         if label.kind == "password" and any(map(values.says_about, words.split())):
             words = ""
-        if words and _PHRASE_STOP.match(text, at + len(words)):
+        if words and compile_shape(_PHRASE_STOP).match(text, at + len(words)):
             yield at, at + len(words), "passphrase"
         if words or blank.end() > 80:
             return
@@ -346,19 +346,19 @@ def _find_phrase(text: str, lower: str, label: Label, right: int) -> Iterator[Sp
 
 _ENOUGH = 8
 _FULL = ("password", "phrase", "pin", "secret", "codes")
-_ENDS = re.compile(
+_ENDS = (
     rf"[\"'`»”’)*\]]*[ \t]*(?:$|\n|[.,;!?](?:\s|$|[{CJK}])|[，。；、！？]|[{CJK}]"
     r"|(?:lol|haha|btw|please|bitte|danke|voilà|merci|gracias|obrigado|grazie|ok|ein|an|rein)\b)"
 )
 # "on web12", "to db7": a place, no secret.
-_PLACE = re.compile(
+_PLACE = (
     r"\b(?:on|at|of|in|for|from|auf|im|am|von|für|bei|sur|pour|chez|en|del?|du|do|da|di|su|sul|em|no"
     r"|na|в|от|из|к)\s+\Z"
 )
-_FROM_TO = re.compile(r"\b(?:from|von|de|da|с)\s+\Z")
-_TO = re.compile(r"\s+(?:to|auf|zu|à|en|a|para|por|per|на)\s")
+_FROM_TO = r"\b(?:from|von|de|da|с)\s+\Z"
+_TO = r"\s+(?:to|auf|zu|à|en|a|para|por|per|на)\s"
 # "x as the new password"; "x as password manager" is none.
-_AS = re.compile(
+_AS = (
     r"[\"'`»”’)!,]*\s+(?:as|als|como|come|comme|de|für|for|как|в качестве)\s+(?:[^\W\d]+\s+){0,2}"
     r"|\s?(?:을|를)?\s?"
 )
@@ -366,8 +366,8 @@ _OF_SECRET = re.compile(
     r"[ -]?(?:manager|store|field|policy|hash|reset|prompt|backend|provider|file)"
 )
 # "type" and such are nouns, too.
-_TWO_FACED = re.compile(r"\b(?:types?|enters?|input|say|entre|marca|compose|tape|answer)\s+\Z")
-_NAMED_USER = re.compile(
+_TWO_FACED = r"\b(?:types?|enters?|input|say|entre|marca|compose|tape|answer)\s+\Z"
+_NAMED_USER = (
     r"\b(?:root|admin|user|usuario|usuário|utente|benutzer|account|konto|conta|compte)\b"
     r"[^.]{1,60}?\s"
     r"(?P<label>[^\W\d]+)\s+\Z"
@@ -377,7 +377,7 @@ _ASKED = re.compile(
     r"[^.]{0,40}\Z"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_GROUPS = re.compile(r"(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,6}(?:-[A-Z0-9]{2,6})+")
+_GROUPS = r"(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,6}(?:-[A-Z0-9]{2,6})+"
 _NAMED_GROUPS = re.compile(r"AES|SHA|RSA|ISO|CVE|UTF|RFC|GPT|EC|HMAC|CHACHA|HS|RS|UTC|GMT|\d{4}-")
 _ALGORITHM = re.compile(r"(?i:sha|x509|md5|rsa|ecdsa|aes|pkcs|base|zip|sig)[-v]?\d")
 # A line of code or of a table of settings: what is secret there, labels tell.
@@ -385,10 +385,10 @@ _CODE = re.compile(r"\w\(|[{};]|[\"']\s*[,:)\]+]|->|=|#\s*noqa|\\|</|://")
 _CHANGED = re.compile(
     r"replac|chang|remplac|cambia|reempla|troque|substitu|sostitu|ersetz|geänder|смени|поменя|замени|mud[eoa]"
 )
-_SET_BEHIND = re.compile(r"\s+(?:gesetzt|genommen|vergeben|gewählt|eingestellt|eingetragen)\b")
-_BY_US = re.compile(r"\b(?:ich|wir)\s+\Z")
+_SET_BEHIND = r"\s+(?:gesetzt|genommen|vergeben|gewählt|eingestellt|eingetragen)\b"
+_BY_US = r"\b(?:ich|wir)\s+\Z"
 _LOWER_GERMAN = re.compile(r"mit\s+\Z")
-_GERMAN_ENTRY = re.compile(
+_GERMAN_ENTRY = (
     r"\s+(?:kommst|kommt|komme|kommen|gehst|meldest|melde|logge|loggst|öffne\w*|entsperr\w*|geht)\b"
     r"|\s+(?:an|ein|rein|auf)\b"
 )
@@ -405,7 +405,7 @@ def _any_word(*names: str) -> re.Pattern[str]:
 
 def is_voucher(shown: str) -> bool:
     """Whether a word is groups of capitals and digits, as codes that come by post are."""
-    return _GROUPS.fullmatch(shown) is not None and not _NAMED_GROUPS.match(shown)
+    return re.fullmatch(_GROUPS, shown) is not None and not _NAMED_GROUPS.match(shown)
 
 
 def is_typed(lower: str, left: int, right: int) -> bool:
@@ -443,13 +443,13 @@ def tells_secret(
     weight = _word_weight(shown, rated, code)
     if not topic or not weight or shown.lower() in lexicon.listed_words("tools"):
         return False
-    if rated == PLAIN and shown.endswith("!") and not _ENDS.match(after):
+    if rated == PLAIN and shown.endswith("!") and not re.match(_ENDS, after):
         rated, weight = JOINED, 2
     lock = any(each.kind == "pin" for each in labels) or any(each.kind == LOCK for each in opens)
     if code and (topic < 3 or (weight < 3 and not lock)):
         return False
     place = max(_place_weight(before, after, rated, code), _label_weight(lower, start, end, labels))
-    ends = _ENDS.match(after) is not None
+    ends = re.match(_ENDS, after) is not None
     if rated == NONE and not code and (topic < 3 or place < 2):
         return False
     camel = rated == JOINED and not re.search(r"[-_./!]", shown)
@@ -465,7 +465,7 @@ def tells_secret(
         if not (pin and lone) or speaks_about(whole):
             return False
         place = 2
-    if place < 2 and _PLACE.search(before):
+    if place < 2 and re.search(_PLACE, before):
         return False
     if place < 3 and speaks_about(lower[slice(*sentence)]):
         return False
@@ -505,7 +505,7 @@ def _place_weight(before: str, after: str, rated: int, code: bool) -> int:
         return 3
     if before.rstrip().endswith((":", "：", "→")) or lexicon.follows_from("entered", after):
         return 3
-    if _FROM_TO.search(before) and _TO.match(after):
+    if re.search(_FROM_TO, before) and re.match(_TO, after):
         return 3
     if leads_to("using", before):
         return 3 if _CHANGED.search(before) or rated >= WEAK or code else 2
@@ -523,7 +523,7 @@ def _label_weight(lower: str, start: int, end: int, labels: Sequence[Label]) -> 
     later = next((each for each in labels if each.start >= end), None)
     if later is None or later.kind not in _FULL or _OF_SECRET.match(lower, later.end):
         return 0
-    return 3 if _AS.fullmatch(lower[end : later.start]) else 0
+    return 3 if re.fullmatch(_AS, lower[end : later.start]) else 0
 
 
 def _is_plain(
@@ -534,15 +534,15 @@ def _is_plain(
     shown = word.text
     if values.says_about(shown) or len(shown) < 4:
         return False
-    if opens and _LOWER_GERMAN.search(before) and _GERMAN_ENTRY.match(after) and len(shown) > 5:
+    if opens and _LOWER_GERMAN.search(before) and re.match(_GERMAN_ENTRY, after) and len(shown) > 5:
         return shown.islower() or shown.endswith("!")
     full = any(label.kind in _FULL for label in labels)
-    whose = _NAMED_USER.search(before)
+    whose = re.search(_NAMED_USER, before)
     if full and ends and whose and leads_to("with", before[: whose.start("label")]):
         return any(label.word == whose["label"] for label in labels)
-    if full and _SET_BEHIND.match(after) and _BY_US.search(before):
+    if full and re.match(_SET_BEHIND, after) and re.search(_BY_US, before):
         return True
-    plainly = len(shown) >= 6 and not _TWO_FACED.search(before)
+    plainly = len(shown) >= 6 and not re.search(_TWO_FACED, before)
     asks = full or any(label.kind != THING for label in opens) or (plainly and bool(labels))
     if not ends or not asks:
         return False
