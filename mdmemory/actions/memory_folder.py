@@ -117,14 +117,14 @@ def is_forbidden(places: Places) -> bool:
     return places.environment.get("CI", "").lower() not in ("", "0", "false", "no")
 
 
-def prepare_folder(places: Places) -> Path:
-    """The memory folder, made where it is missing. Raises NoStore."""
+def prepare_folder(places: Places, *, make: bool = True) -> Path:
+    """The memory folder, made where it is missing (not without `make`). Raises NoStore."""
     if is_forbidden(places):
         raise NoStore(
             "CI is set, and a build service keeps no memory of its own.",
             "Unset CI, or make the store in the project: `mdmemory init --shared`.",
         )
-    return homes.prepare_home(home_of(places))
+    return homes.prepare_home(home_of(places)) if make else home_of(places)
 
 
 @contextmanager

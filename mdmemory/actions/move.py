@@ -14,7 +14,7 @@ import shlex
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -237,7 +237,7 @@ def move_store(
     if to == HOME and is_inside(project.store, home_of(places)):
         return Moved(project.store, project.store, said=[f"{project.store} lies there already."])
     move = _Move(writer, places, to)
-    with move.targets(folder) as target:
+    with move.targets(folder, dry_run) as target:
         done = Moved(project.store, target)
         if dry_run:
             done.commits = move.count()
@@ -289,15 +289,16 @@ class _Move:
             self.roots = [each for each, (folder, _) in now.items() if folder == store]
 
     @contextmanager
-    def targets(self, folder: str | None) -> Iterator[Path]:
-        """The folder that the store goes to; meanwhile nobody else begins one there."""
+    def targets(self, folder: str | None, dry_run: bool) -> Iterator[Path]:
+        """The folder that the store goes to; meanwhile nobody else begins one there, but for a dry
+        run, which changes nothing."""
         if self.to == HERE:
             target = self._uncommitted_folder(folder)
             self.hidden = target.with_name(f"{_HIDDEN}{target.name}")
             yield target
             return
-        home = memory_folder.prepare_folder(self.places)
-        with memory_folder.one_at_a_time(home):
+        home = memory_folder.prepare_folder(self.places, make=not dry_run)
+        with nullcontext() if dry_run else memory_folder.one_at_a_time(home):
             match = homes.find_match(home, self.around.top)
             if known := [match.entry] if match.entry else [*match.asked]:
                 stores = " or ".join(str(entry.store) for entry in known)
