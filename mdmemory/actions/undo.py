@@ -20,6 +20,7 @@ from mdmemory.git.repositories import PATIENCE
 from mdmemory.git.transaction import Change
 from mdmemory.note.note import headline
 from mdmemory.store import conflicts
+from mdmemory.store.adopt import KIND as ADOPTED
 from mdmemory.store.store import LEDGER, Store, decode_note, is_note_name
 from mdmemory.store.writer import Group, Writer, Written
 
@@ -34,13 +35,24 @@ Contents = dict[str, bytes | None]  # the bytes of each file, None where there i
 
 class Undone(NamedTuple):
     """A commit that was taken back: `restored` files have their former bytes again, `kept` ones
-    were changed since. `facts` says what it was about."""
+    were changed since. `facts` says what it was about; `handmade` are files that somebody wrote by
+    hand and that are no more in the folder."""
 
     undone: str
     written: Written
     restored: tuple[str, ...]
     kept: tuple[tuple[str, str], ...]
     facts: tuple[str, ...] = ()
+    handmade: tuple[str, ...] = ()
+
+    def told_handmade(self) -> str:
+        """The sentence on the `handmade` files and how to get them back; "" where there is none."""
+        if not self.handmade:
+            return ""
+        return (
+            f"What you wrote yourself is gone from the folder: {', '.join(self.handmade)}. git "
+            f"keeps it; to get it back: `mdmemory undo {self.written.id}`."
+        )
 
 
 class Planned(NamedTuple):
@@ -227,17 +239,15 @@ def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> l
             subject("undo", told), groups, kind="undo", destructive=True,
             trailers=[(UNDOES, back.entry.commit) for back in done],
         )  # fmt: skip
-    late = dict(written.kept)
-    return [
-        Undone(
-            back.entry.commit,
-            written if back.ops else Written(),
-            tuple(file for file in back.restored if file not in late),
-            (*back.kept, *((file, late[file]) for file in back.restored if file in late)),
-            facts[back.entry.commit],
-        )
-        for back in backs
-    ]
+    late, undone = dict(written.kept), list[Undone]()
+    for entry, ops, back_files, kept in backs:
+        restored = tuple(file for file in back_files if file not in late)
+        stay = (*kept, *((file, late[file]) for file in back_files if file in late))
+        is_adopted = entry.get("Memory-Op") == ADOPTED
+        lost = tuple(file for file in restored if is_adopted and now[file] is None)
+        how = written if ops else Written()
+        undone.append(Undone(entry.commit, how, restored, stay, facts[entry.commit], lost))
+    return undone
 
 
 def _back_of(history: History, entry: Logged, before: Contents, now: Contents) -> _Back:

@@ -199,6 +199,8 @@ def _undone_lines(layers: Memory, memory: Memory, all_done: Sequence[Undone]) ->
             yield f"{'restored' if there else 'removed'}: {layers.shown(layer, file)}"
         for file, why in done.kept:
             yield f"kept: {layers.shown(layer, file)}: {why}"
+        if gone := done.told_handmade():
+            yield gone
     if not any(done.restored or done.kept for done in all_done):
         yield "Nothing to undo: the files are already as they were before."
     if written := next((done.written for done in all_done if done.written.commit), None):

@@ -454,7 +454,8 @@ def take_back(layers: Memory, id: str) -> TakenBack:
         toast = lines.show(text, "warning", most=400)
         return TakenBack(f"mdmemory: {text} Tell the user.", toast)
     facts = [*done.facts] if done.restored else []
-    return lines.taken_back(facts, [why for _, why in done.kept], done.written.id)
+    reasons = [why for _, why in done.kept]
+    return lines.taken_back(facts, reasons, done.written.id, done.told_handmade())
 
 
 def review_typed(layers: Memory, words: str) -> TakenBack:

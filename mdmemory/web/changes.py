@@ -107,4 +107,5 @@ def undo(site: Site, request: Request) -> Response:
     text = f"Taken back: {facts}." if undone.restored else "The files are as they were already."
     if files:
         text += f" These stay: {'; '.join(files)}."
+    text = f"{text} {undone.told_handmade()}".rstrip()
     return site.done(text, site.undoing(memory, undone.written.id), "/changes")
