@@ -140,9 +140,9 @@ class OpenStore:
         """The store as a place to look for notes in."""
         return store.writer.NoteSource(prefix, self.writer())
 
-    def history(self) -> History:
-        """The history, to be shown to a person. Raises NoGit, or why git cannot be used."""
-        return actions.note_history.history_of(self.writer(), fresh=not self._watched)
+    def history(self, *, shown: bool = True) -> History:
+        """The history, to be `shown` to a person. Raises NoGit, or why git cannot be used."""
+        return actions.note_history.history_of(self.writer(), not self._watched, shown)
 
     def search(self, source: str = "memory", meaning: bool = True) -> Search:
         """What answers questions from its notes or what else `source` names."""

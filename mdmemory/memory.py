@@ -306,10 +306,7 @@ class Memory(Layers):
                 if source == "observations":
                     answer = part.observations().search(query, k=k)
                 else:
-                    history = None
-                    if at is not None:  # to show it to nobody, so by git alone
-                        history = (writer := part.opened.writer()).history
-                        history = history or writer.require_history()
+                    history = None if at is None else part.opened.history(shown=False)
                     answer = part.opened.search(source, meaning).find(
                         query, k, self._clock().date(), source=source, report=report, at=at,
                         history=history,

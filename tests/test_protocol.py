@@ -288,7 +288,7 @@ MESSAGES = {
     "stored, and not on a branch yet": (lambda: stored(waits=True), 75),
     "known": (lambda: stored(existed=True), 40),
     "superseded": (lambda: stored(superseded=(PAIR,), ids=("m-1a2b3c4d",)), 230),
-    "taken back by /memory-undo": (lambda: lines.taken_back([FACT], [], "m-1a2b3c4d").text, 65),
+    "taken back by /memory-undo": (lambda: lines.taken_back([FACT], [], "m-1a2b3c4d", "").text, 65),
     "all that can wait, counted": (lambda: lines.waiting(dict.fromkeys(lines._WAITING, 9)), 65),
     "changed by other hands": (
         lambda: lines.by_hand([Unadopted(FILE, "changed")] * 9, ["gone.md"] * 9), 90,

@@ -145,12 +145,12 @@ def renamed_notes(history: History, store: Store, names: Sequence[str]) -> dict[
     return notes
 
 
-def history_of(writer: Writer, *, fresh: bool = True) -> History:
-    """The history of a store, to be shown to a person; its index is first brought up to date, if
-    `fresh`. Raises NoGit, or why git cannot be used."""
+def history_of(writer: Writer, fresh: bool, shown: bool) -> History:
+    """The history of a store, to be `shown` to a person or not; its index is first brought up to
+    date, if `fresh`. Raises NoGit, or why git cannot be used."""
     if fresh:
         writer.refresher.current()
-    return history_shown(writer) or writer.require_history()
+    return (history_shown(writer) if shown else writer.history) or writer.require_history()
 
 
 def history_shown(writer: Writer) -> History | None:

@@ -52,7 +52,7 @@ def find_across(
             pair = conflict.other_literal(*(each.note.head.description for each in (one, other)))
             if pair is None or conflicts.is_known(entries, one, _persons_note(other)):
                 continue
-            since = max(_note_day(one), _note_day(other))
+            since = max(e.updated or e.created or "" for e in (one.note.head, other.note.head))
             id = conflicts.entry_id(one.file, f"{PERSON}/{other.file}")
             pairs.append(Across(id, one.file, other.file, conflict.why_contrary(pair), since))
     return pairs
@@ -77,11 +77,6 @@ def both_hold(writer: Writer, one: StoredNote, other: StoredNote, why: str, toda
         return writer.write(
             subject_line, [Group(line, (change,))], kind="resolve", destructive=True
         )
-
-
-def _note_day(stored: StoredNote) -> str:
-    head = stored.note.head
-    return head.updated or head.created or ""
 
 
 def resolve_conflict(

@@ -27,6 +27,7 @@ from mdmemory.store.store import GENERATED, INDEX, LEDGER, StoredNote, decode_no
 from mdmemory.store.writer import Writer
 
 NAME = "origin"
+_UPSTREAM = "@{upstream}"  # names its commit as last fetched; none when it has none yet
 
 
 def connect_remote(writer: Writer, history: History, own: PersonsGit, url: str) -> bool:
@@ -169,12 +170,6 @@ def _refuse_erased(history: History, gone: set[str], listed: bytes, remote: str)
         )
 
 
-def tracked_commit(history: History) -> str | None:
-    """The upstream's commit as last fetched; None when it has none yet."""
-    answer = history.repository.ask("rev-parse", "-q", "--verify", "@{upstream}^{commit}")
-    return None if answer is None else answer.decode().strip()
-
-
 def count_commits(history: History, commits: str) -> int:
     """How many commits a range such as `a..b` has."""
     return int(history.repository.run("rev-list", "--count", commits))
@@ -290,14 +285,14 @@ def _commit_store(writer: Writer, history: History, result: Synced) -> None:
 
 def _join_histories(writer: Writer, history: History, result: Synced, today: str) -> None:
     """Both histories as one commit, or the other's where it has all of this one."""
-    ours, theirs = history.head(), tracked_commit(history)
+    ours, theirs = history.head(), history.find_commit(_UPSTREAM)
     if theirs is None:
         return
     fetched = count_commits(history, f"{ours}..{theirs}" if ours else theirs)
     if not fetched:
         return
     result.fetched += fetched
-    base = history.merge_base(ours, theirs) if ours else None
+    base = history.repository.ask_line("merge-base", ours, theirs) if ours else None
     if base is None:
         _require_store(writer.project.store, history, result.upstream, theirs)
     joined = joining.join_trees(history, base, ours, theirs)
@@ -391,7 +386,7 @@ def _join_changes(
 
 def _refuse_foreign(history: History, result: Synced) -> None:
     """Only what the memory wrote is pushed unasked."""
-    theirs = tracked_commit(history)
+    theirs = history.find_commit(_UPSTREAM)
     beyond = ("HEAD", f"^{theirs}") if theirs else ("HEAD",)
     commits = log.read_with_files(history.repository, "--no-merges", *beyond, "--")
     foreign = []
@@ -416,7 +411,7 @@ def _refuse_foreign(history: History, result: Synced) -> None:
 
 
 def _merge_remote(own: PersonsGit, history: History, result: Synced, rebase: bool) -> None:
-    head, theirs = history.head(), tracked_commit(history)
+    head, theirs = history.head(), history.find_commit(_UPSTREAM)
     if theirs is None or head is None:
         return
     fetched = count_commits(history, f"{head}..{theirs}")
@@ -434,7 +429,7 @@ def _merge_remote(own: PersonsGit, history: History, result: Synced, rebase: boo
     words = ["rebase"] if rebase else ["merge", "--no-edit"]
     # never a stash of theirs: what cannot be merged over is told
     try:
-        done = own.run(*words, "--no-autostash", "@{upstream}")
+        done = own.run(*words, "--no-autostash", _UPSTREAM)
     finally:
         unmerged = to_text(history.repository.run("ls-files", "-u", "-z")).split("\0")[:-1]
         # the project stays as it was before a merge that stopped
@@ -461,7 +456,7 @@ def _push_branch(
     own: PersonsGit, history: History, result: Synced, remote: str, there: str
 ) -> bool:
     """Whether the upstream has everything now; False when somebody else was quicker."""
-    theirs = tracked_commit(history)
+    theirs = history.find_commit(_UPSTREAM)
     ahead = count_commits(history, f"{theirs}..HEAD" if theirs else "HEAD")
     if not ahead:
         return True

@@ -361,8 +361,7 @@ class _Making:
 
     def _whole_commit(self, id: str) -> str:
         """The whole id of a commit; "" where there is none of it."""
-        out = self._repository.ask("rev-parse", "-q", "--verify", f"{id}^{{commit}}")
-        return (out or b"").decode().strip()
+        return repositories.find_commit(self._repository, id) or ""
 
     # --- a path of the project
 

@@ -50,7 +50,7 @@ COMMANDS = (
     ("status", "upkeep", "show the store, what waits, and where text is sent"),
     ("doctor", "upkeep", "find problems and their fixes"),
     ("config", "configuring", "list the settings, or change one"),
-    ("web", "browsing", "show everything in your browser"),
+    ("web", "serving", "show everything in your browser"),
     ("demo", "demo", "show how it works, in a temporary folder"),
     ("extract", "passes", "store the facts that a session holds"),
     ("compact", "passes", "merge duplicates and flag contradictions"),

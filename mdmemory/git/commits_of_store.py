@@ -215,8 +215,7 @@ class History:
 
     def find_commit(self, name: str) -> str | None:
         """The full id of the commit that a ref or a hash names, or None."""
-        answer = self.repository.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
-        return None if answer is None else to_text(answer).strip()
+        return repositories.find_commit(self.repository, name)
 
     def read_tree(self, commit: str | None, files: Iterable[str] | None = None) -> dict[str, Blob]:
         """The files directly in the folder (or just `files`, which may be deeper) at a commit."""
@@ -240,11 +239,6 @@ class History:
         out = self.repository.run("ls-tree", "-r", "-z", "--full-tree", commit)
         split = (row.partition("\t") for row in to_text(out).split("\0")[:-1])
         return {path: Blob(about.split(" ")[0], about.split(" ")[2]) for about, _, path in split}
-
-    def merge_base(self, one: str, other: str) -> str | None:
-        """The commit from which two histories went apart; None where they never were one."""
-        answer = self.repository.ask("merge-base", one, other)
-        return None if answer is None else to_text(answer).strip()
 
     def ids(self, commit: str | None) -> dict[str, str]:
         """The object ids of the files directly in the folder at a commit."""

@@ -163,6 +163,10 @@ class Repository:
         done = self.git(folder or self.top, words, data=data, seconds=self.patience)
         return done.stdout if done.returncode == 0 else None
 
+    def ask_line(self, *words: str) -> str | None:
+        """The one line that `git words...` answers, or None."""
+        return to_text(self.ask(*words) or b"").strip() or None
+
 
 def run_in_time(
     words: Sequence[str], folder: Path, environment: Mapping[str, str], seconds: float,
@@ -331,8 +335,7 @@ def read_branch(repository: Repository) -> str | None:
     if match:
         return match[1].decode()
     # a commit, a link, another way to keep refs: git knows
-    out = repository.ask("symbolic-ref", "-q", "HEAD")
-    return None if out is None else to_text(out).strip()
+    return repository.ask_line("symbolic-ref", "-q", "HEAD")
 
 
 def read_tip(repository: Repository, branch: str) -> str | None:
@@ -351,8 +354,12 @@ def read_tip(repository: Repository, branch: str) -> str | None:
         may_be_elsewhere = (repository.common_dir / "reftable").exists()
         if not os.path.lexists(repository.common_dir / branch) and not may_be_elsewhere:
             return None
-    out = repository.ask("rev-parse", "-q", "--verify", f"{branch}^{{commit}}")
-    return None if out is None else out.decode().strip()
+    return find_commit(repository, branch)
+
+
+def find_commit(repository: Repository, name: str) -> str | None:
+    """The full id of the commit that a ref or a hash names, or None."""
+    return repository.ask_line("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -450,7 +457,7 @@ def read_head(repository: Repository) -> str:
     """The commit that is checked out, or "" without one."""
     if branch := read_branch(repository):
         return read_tip(repository, branch) or ""
-    return (repository.ask("rev-parse", "-q", "--verify", "HEAD^{commit}") or b"").decode().strip()
+    return find_commit(repository, "HEAD") or ""
 
 
 def list_remotes(repository: Repository) -> tuple[str, ...]:

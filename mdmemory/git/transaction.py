@@ -121,7 +121,7 @@ class Transactions:
                     self.journals.drop()
                 raise
         except BaseException:
-            if not self.is_open():
+            if not self.journals.is_open():
                 replacement.forget_fresh(self.folder, steps)
             raise
         return commit, self.journals.finish(self.folder, journal, self.staging.put)
@@ -150,10 +150,6 @@ class Transactions:
                         "Run the command again.",
                     ) from problem
         self.journals.mark_moved()
-
-    def is_open(self) -> bool:
-        """Whether a killed process left a journal that the next write will finish."""
-        return self.journals.is_open()
 
     # the checkpoint
 

@@ -453,8 +453,7 @@ def take_back(layers: Memory, id: str) -> TakenBack:
         text = f"Nothing was taken back. {problem.sentences}"
         toast = lines.show(text, "warning", most=400)
         return TakenBack(f"mdmemory: {text} Tell the user.", toast)
-    facts = [*done.facts] if done.restored else []
-    reasons = [why for _, why in done.kept]
+    facts, reasons = done.facts if done.restored else (), [why for _, why in done.kept]
     return lines.taken_back(facts, reasons, done.written.id, done.told_handmade())
 
 

@@ -151,19 +151,15 @@ class TakenBack(NamedTuple):
     toast: dict[str, str]
 
 
-def taken_back(
-    facts: Sequence[str], reasons: Sequence[str], id: str | None, gone: str = ""
-) -> TakenBack:
-    """On a change that was taken back; `reasons` says why some of it stays, `id` names the undo,
-    and `gone` is the sentence on files of the person's own that went."""
+def taken_back(facts: Sequence[str], reasons: Sequence[str], id: str | None, how: str) -> TakenBack:
+    """On a change taken back; `reasons`: why some of it stays; `id`, `how`: to get it again."""
     if not facts:
         why = "; ".join(dict.fromkeys(reasons)) or "the notes say that already"
         sentence = f"Nothing was taken back: {why}. `mdmemory log` lists the changes."
         return TakenBack(f"mdmemory: {sentence} Tell the user.", show(sentence, "warning"))
     sentence = f"Taken back: {cut('; '.join(facts))}."
     rest = f" A part of it stays, because {'; '.join(dict.fromkeys(reasons))}." if reasons else ""
-    rest += f" {gone}" if gone else ""
-    back = f" To undo this: {UNDO} {id}." if id else ""
+    back = f" {how or f'To undo this: {UNDO} {id}.'}" if id else ""
     text = f"mdmemory did it. {sentence}{rest} Tell the user what was taken back, in one sentence."
     return TakenBack(text, show(f"{sentence}{rest}{back}", "success", most=400))
 

@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from mdmemory.errors import MdmemoryError, RepositoryState, Unwritable
@@ -110,11 +110,9 @@ class Refresher:
 
     def _bring_index(self, write: bool = True) -> Refreshed:
         """`refresh` by what is known already."""
-        self._is_settled, arrange, stale = write, self._index, list[str]()
+        self._is_settled, arrange, stale = write, cache(self._arrange), list[str]()
         if not self.catalog().is_index_known:
-            built = self._index()
-            arrange = lambda: built  # noqa: E731 - made once
-            texts = _index_texts(built)
+            texts = _index_texts(arrange())
             stale = [name for name, data in texts if self._file_differs(name, data)]
             if write and stale:
                 self.require_ours()
@@ -127,9 +125,6 @@ class Refresher:
             self.catalog().save()
         return Refreshed(self.catalog(), tuple(stale), arrange)
 
-    def _index(self) -> index.Index:
-        return self._arrange(self.catalog().columns(), self.store.ledger())
-
     def current(self) -> Refreshed:
         """The same for a command that only reads: what keeps it from writing is no failure.
 
@@ -138,7 +133,7 @@ class Refresher:
         if self.catalog().changed:
             with contextlib.suppress(MdmemoryError):
                 return self._bring_index()
-        return Refreshed(self.catalog(), (), self._index)
+        return Refreshed(self.catalog(), (), self._arrange)
 
     def open_conflicts(self) -> list[Entry]:
         """The entries of the ledger that wait for a person: between notes that are in force."""
@@ -154,9 +149,7 @@ class Refresher:
             with contextlib.suppress(OSError):
                 return (self.store.folder / INDEX).read_bytes().decode("utf-8", "surrogateescape")
         now = self.current()
-        if not most:
-            return now.index.memory
-        return self._arrange(self.catalog().columns(), self.store.ledger(), most=most).memory
+        return (self._arrange(most=most) if most else now.index).memory
 
     def settle(self) -> None:
         """`current` at the end of a command that may have written, and done it already."""
@@ -167,7 +160,7 @@ class Refresher:
         """The changes to the generated files that belong to these changes to notes."""
         from mdmemory.git.replacement import Change  # a reading command makes none
 
-        ledger = self.store.ledger()
+        ledger = None
         replaced: dict[str, Note | None] = {}
         for change in changes:
             if change.file == LEDGER:
@@ -176,7 +169,7 @@ class Refresher:
                 data, file = change.new, change.file
                 replaced[file] = None if data is None else stores.decode_note(data, file)
         rows = self.catalog().foresee_rows(replaced)
-        texts = _index_texts(self._arrange(self.catalog().columns(rows), ledger, rows))
+        texts = _index_texts(self._arrange(ledger, rows))
         self._foreseen = rows, texts
         return [
             Change(name, None, data, derived=True)
@@ -199,11 +192,13 @@ class Refresher:
         self.catalog().save()
 
     def _arrange(
-        self, columns: index.IndexColumns, ledger: str, coming: Rows = NOTHING, most: int = 0
+        self, ledger: str | None = None, coming: Rows = NOTHING, most: int = 0
     ) -> index.Index:
-        """The index of these notes; `coming` are those that a write is about to put in place."""
+        """The index of the notes; `coming` are those that a write is about to put in place, and
+        `ledger` the text of the ledger, where that is another than on disk."""
+        columns = self.catalog().columns(coming)
         entries: list[Entry] = []
-        if ledger:
+        if ledger := self.store.ledger() if ledger is None else ledger:
             from mdmemory.store.conflicts import open_entries  # most stores have no ledger
 
             entries = open_entries(ledger)

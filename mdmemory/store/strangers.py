@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mdmemory import bounds, unseen
+from mdmemory.bounds import MESSAGE
 from mdmemory.errors import GitFailed, RepositoryState
 from mdmemory.note.limits import slugify
 from mdmemory.note.note import UNREADABLE, Note
 from mdmemory.store.project import Project
 from mdmemory.store.store import INDEX
 from mdmemory.text.orders import is_order
+from mdmemory.unseen import without_unseen
 
 ORDER, HIDDEN = "order", "hidden"
 WHY = {
@@ -32,9 +33,9 @@ _READ = 600  # characters of a line
 def suspicion_of(text: str) -> str:
     """ORDER or HIDDEN, or "" where nothing speaks against a note's text. Pure."""
     visible = text.removeprefix("\ufeff")  # the mark of an encoding, which editors put there
-    if unseen.without_unseen(visible) != visible:
+    if without_unseen(visible) != visible:
         return HIDDEN
-    lines = visible[: bounds.MESSAGE].splitlines()
+    lines = visible[:MESSAGE].splitlines()
     return ORDER if any(is_order(line[:_READ]) for line in lines if line) else ""
 
 

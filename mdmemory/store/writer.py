@@ -216,7 +216,7 @@ class Writer:
             try:
                 inbox.commit_inbox(self.history, self.refresher.is_secret)
             except (RepositoryState, GitFailed) as problem:
-                if Transactions(self.history).is_open():
+                if Transactions(self.history).journals.is_open():
                     raise
                 self.tell(f"The inbox is not committed yet: {problem.message}")
 
@@ -231,7 +231,7 @@ class Writer:
         try:
             uncommitted.commit_kept(self.refresher, history, self.tell, self._index)
         except (RepositoryState, GitFailed) as problem:
-            if Transactions(history).is_open():
+            if Transactions(history).journals.is_open():
                 raise
             self.tell(f"What waits to be committed goes on waiting: {problem.message}")
 

@@ -230,7 +230,7 @@ def test_of_a_removed_note_and_of_one_that_goes_only_the_name_is_repeated(
     do(writer, {"feedback-new.md": FACT}, kind="add")
     do(writer, {"feedback-new.md": None}, kind="remove")
     assert undo(writer).facts == ("n",)
-    undo(writer)
+    assert not undo(writer).told_handmade()
     assert git(store, "log", "-1", "--format=%s").strip() == "memory: undo feedback-new"
 
 

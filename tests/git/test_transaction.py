@@ -570,7 +570,7 @@ def stop(store: Path) -> Stop:
                 patch.setattr(transactions.journals, "drop", lambda: None)
             with pytest.raises(Killed):
                 transactions.apply(changes, checkpoint, MESSAGE)
-        assert transactions.is_open()
+        assert transactions.journals.is_open()
         if not locked:
             (store.parents[1] / ".git" / "index.lock").unlink()
 
@@ -721,4 +721,4 @@ def test_a_store_that_is_gone_stops_no_recovery(stop: Stop, store: Path) -> None
     root = store.parents[1]
     assert transaction.recover(of(root))
     assert not (root / ".git" / "index.lock").exists()
-    assert not of(root).is_open()
+    assert not of(root).journals.is_open()
