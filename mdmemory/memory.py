@@ -432,9 +432,7 @@ class Memory(Layers):
             return self.opened.refresher().refresh(write=False)
         with (writer := self.opened.writer()).lock_store():
             state = writer.refresher.refresh()
-            is_asked = adopt and not self.opened.automatic
-            seen = actions.listing.find_unadopted(writer) if is_asked else None
-            state.adopted = writer.adopt() if seen and seen.found else None
+            state.adopted = writer.adopt() if adopt and not self.opened.automatic else None
             return state
 
     def index_text(self, most: int = 0) -> str:

@@ -58,7 +58,7 @@ def same_bytes(history: History, store: Store) -> bool:
     """
     differing = []
     for file, index_entries in history.read_index(store.files()).items():
-        if not index_entries.trusted:
+        if index_entries.closed:
             continue  # git does not look at it, so it cannot say whether it was edited
         try:
             data = read_regular(store.folder / file)

@@ -379,9 +379,7 @@ class _Move:
 
     def _carry_history(self, done: Moved) -> None:
         kind = self.history.repository.hash_name if self.history else "sha1"
-        begun = repositories.run(self.hidden, ["init", "-q", f"--object-format={kind}", "."])
-        if begun.returncode != 0:
-            raise RepositoryState(f"git init failed in {self.hidden}: {begun.stderr.decode()}")
+        setup.new_repository(self.hidden, [], f"--object-format={kind}")
         if self.history is None:
             return
         fresh = self._fresh_repository()

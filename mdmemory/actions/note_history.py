@@ -195,10 +195,11 @@ def file_changes(
 ) -> dict[str, list[TextChange]]:  # fmt: skip
     """What each of these commits did to the store, or to some of its files, but for the index: the
     first `most` of them. Of a merge it is what its first parent had not."""
-    inside = [history.prefix] if history.prefix else []
     data = "".join(f"{commit}\n" for commit in commits).encode()
     given = ("--no-walk=unsorted", "--stdin")
-    read = read_with_files(history.repository, *given, inside=inside, is_whole=False, data=data)
+    read = read_with_files(
+        history.repository, *given, inside=history.inside, is_whole=False, data=data
+    )
     touched: dict[str, list[tuple[str, str, Touched]]] = {}
     for entry in read:
         rows = []
@@ -309,10 +310,9 @@ def _list_commits(history: History, files: Collection[str] | None = None) -> Seq
     all that it did to notes: its renames, too."""
     if (head := history.head()) is None:
         return []
-    inside = [history.prefix] if history.prefix else []
-    paths = inside if files is None else [history.prefix + file for file in sorted(files)]
+    paths = history.inside if files is None else [history.prefix + file for file in sorted(files)]
     words = ("--full-history", "--date-order", head, "--", *paths)
-    logged = [*read_with_files(history.repository, *words, inside=inside)]
+    logged = [*read_with_files(history.repository, *words, inside=history.inside)]
     undone = history.list_undone()
     return [_read_commit(history, each, each.commit in undone) for each in logged]
 

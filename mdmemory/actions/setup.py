@@ -136,15 +136,17 @@ def _store_path(root: Path, places: Places, wanted: str | None) -> str:
     return clean
 
 
-def new_repository(folder: Path, remarks: list[str]) -> repositories.Repository | None:
-    """Make the folder a git repository, or say why it is none."""
+def new_repository(
+    folder: Path, remarks: list[str], *options: str
+) -> repositories.Repository | None:
+    """Make the folder a git repository with these options of git, or say why it is none."""
     if not repositories.is_installed():
         remarks.append(
             "git is not installed: notes are written and read, but nothing can be taken back, so "
             "removing and compacting are refused. Install git and run `mdmemory init` again."
         )
         return None
-    done = repositories.run(folder, ["init", "-q", "."])
+    done = repositories.run(folder, ["init", "-q", *options, "."])
     if done.returncode != 0:
         raise RepositoryState(f"git init failed in {folder}: {done.stderr.decode().strip()}")
     remarks.append(f"Made a git repository in {folder}.")

@@ -47,12 +47,11 @@ class Undone(NamedTuple):
 
     def told_handmade(self) -> str:
         """The sentence on the `handmade` files and how to get them back; "" where there is none."""
-        if not self.handmade:
-            return ""
-        return (
+        sentence = (
             f"What you wrote yourself is gone from the folder: {', '.join(self.handmade)}. git "
             f"keeps it; to get it back: `mdmemory undo {self.written.id}`."
         )
+        return sentence if self.handmade else ""
 
 
 class Planned(NamedTuple):

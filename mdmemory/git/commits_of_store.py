@@ -153,15 +153,11 @@ class Keeping:
 
 
 class Staged(NamedTuple):
-    """A file in the person's index; `closed` says why we may not set it, "" where we may."""
+    """A file in the person's index; `closed` says why we may not set it, "" where we may: then git
+    looks at it, and its absence from the disk says something."""
 
     blob: Blob
     closed: str
-
-    @property
-    def trusted(self) -> bool:
-        """Whether git looks at the file, so that its absence from the disk says something."""
-        return not self.closed
 
 
 class History:
@@ -172,6 +168,7 @@ class History:
         self.folder = folder
         inside = os.path.relpath(os.path.realpath(folder), os.path.realpath(repository.top))
         self.prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"
+        self.inside = [self.prefix] if self.prefix else []  # as paths of a git command
         self.objects = Objects(repository)
         self.signer: Signer | None = None
         self.kept = Keeping(repository, self.prefix, self.objects)
@@ -284,7 +281,7 @@ class History:
         """The rows of the index, and the files that they are about."""
         if not wanted:
             return
-        paths = [self.prefix] if self.prefix else []
+        paths = self.inside
         if len(wanted) < MANY or any("/" in file for file in wanted):
             paths = sorted(self.prefix + file for file in wanted)
         words = ("ls-files", "-v", *options, "-z", "--full-name", "--", *paths)
@@ -367,9 +364,9 @@ class History:
         if self.head() is None:
             return []
         # with paths git looks at all in any case, and orders what it has by date
-        some = [(f"-n{2 * limit}",)] if limit and not self._folder_paths else []
+        some = [(f"-n{2 * limit}",)] if limit and not self.inside else []
         for how in (*some, ("--date-order",)):
-            words = (*_LINKED, *how, "HEAD", "--", *self._folder_paths)
+            words = (*_LINKED, *how, "HEAD", "--", *self.inside)
             read = [*log.read(self.repository, *words)]
             ours = [entry for entry in read if entry.get(ID_TRAILER)]
             enough = limit and (len(ours) >= limit or len(read) < 2 * limit)
@@ -390,21 +387,17 @@ class History:
         waiting = [each for each, text in read if text is not None and value in (None, text)]
         if self.head() is None:
             return waiting
-        entries = log.list_with_trailer(self.repository, self._folder_paths, trailer, value)
+        entries = log.list_with_trailer(self.repository, self.inside, trailer, value)
         known = {entry.commit for entry in waiting}  # a commit of several of them says nothing more
         parts = {e.commit: {part.commit for part in self.kept.list_parts(e)} for e in entries}
         return [*waiting, *(entry for entry in entries if not parts[entry.commit] <= known)]
 
     def find_own(self, commit: str) -> Logged | None:
         """The commit, where it is one that `log` lists."""
-        words = ("--no-walk", *log.OURS, commit, "--", *self._folder_paths)
+        words = ("--no-walk", *log.OURS, commit, "--", *self.inside)
         entry = next(log.read(self.repository, *words), None)
         head = self.head()
         return entry if entry and head and is_ancestor(self.repository, commit, head) else None
-
-    @property
-    def _folder_paths(self) -> list[str]:
-        return [self.prefix] if self.prefix else []
 
     def load_commits(self, commits: Sequence[str]) -> list[Logged]:
         """These commits, in the order given."""

@@ -124,7 +124,8 @@ def start(folder: Path, words: Sequence[str]) -> subprocess.Popen[bytes]:
 
 class Repository:
     """A git work tree: `top` is its root; `git_dir` is its own, `common_dir` all worktrees'.
-    `hash_name` is sha1 or sha256, `patience` the seconds that one command may take."""
+    `hash_name` is sha1 or sha256, `patience` the seconds that one command may take. `room` is our
+    own folder in the git directory: journal, the index to be, names of our locks."""
 
     # how git is run
     git = staticmethod(run)
@@ -135,11 +136,7 @@ class Repository:
     ) -> None:
         self.top, self.git_dir, self.common_dir = top, git_dir, common_dir
         self.hash_name, self.patience = hash_name, patience
-
-    @property
-    def room(self) -> Path:
-        """Our own folder in the git directory: journal, the index to be, names of our locks."""
-        return self.git_dir / "mdmemory"
+        self.room = git_dir / "mdmemory"
 
     def run(
         self,

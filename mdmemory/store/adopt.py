@@ -84,7 +84,7 @@ def look_at_folder(refresher: Refresher, history: History) -> Look:
         if missing:  # a link or a folder of the name is something, if no note
             missing -= {*map(as_text, os.listdir(refresher.store.folder))}
         staged = history.read_index(missing)
-        gone = [file for file in missing if file not in staged or staged[file].trusted]
+        gone = [file for file in missing if file not in staged or not staged[file].closed]
         unseen = Transactions(history).list_unseen(sorted(data)) if data else {}
     why: dict[str, str] = {}  # of the notes that may not be committed
     if data:

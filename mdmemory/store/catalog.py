@@ -210,7 +210,7 @@ class Catalog:
     def files(self) -> Sequence[str]:
         """The files of all notes, sorted."""
         if not self.changed:
-            return self.sight.files
+            return [*self.sight.prints]
         if "files" not in self._answers:
             rows = self._query_rows("SELECT file FROM note ORDER BY file")
             self._answers["files"] = [file for (file,) in rows]

@@ -43,11 +43,6 @@ class Sight:
         self._place, self._until = place, until  # `place`: device and number of the folder
         self._has_other_names = False  # of a file: what is written by those goes unreported
 
-    @property
-    def files(self) -> list[str]:
-        """The files of the notes, sorted."""
-        return [*self.prints]
-
     def trusted_prints(self) -> dict[str, str]:
         """The states to be remembered: "" for a file that changed so recently that it may change
         again unseen."""

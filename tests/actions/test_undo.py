@@ -52,11 +52,8 @@ def undo(writer: Writer, id: str | None = None, agree: Agree | None = None) -> U
 
 
 def notes(store: Path) -> dict[str, bytes]:
-    return {
-        path.name: path.read_bytes()
-        for path in store.iterdir()
-        if path.suffix == ".md" and path.name != "MEMORY.md"
-    }
+    paths = (path for path in store.glob("*.md") if path.name != "MEMORY.md")
+    return {path.name: path.read_bytes() for path in paths}
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_what_git_is_told_not_to_look_at_or_is_merging_is_closed(store: Path) ->
     git(store, "update-index", "--skip-worktree", "project-plan.md")
     files = ["user-name.md", "project-plan.md", "feedback-old.md", "user-new.md"]
     staged = of(store).read_index(files)
-    closed = [file for file, there in staged.items() if not there.trusted]
+    closed = [file for file, there in staged.items() if there.closed]
     assert closed == ["project-plan.md", "user-name.md", "user-new.md"]
     assert "merge" in staged["user-new.md"].closed
 

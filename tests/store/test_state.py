@@ -249,7 +249,7 @@ def test_no_change_of_a_watched_folder_is_missed(watching: Path, how: str, name:
     assert second.seal != first.seal
     assert sighted(watching) is second, "nothing changed again"
     (watching / "user-late.md").touch()
-    assert "user-late.md" in sighted(watching).files
+    assert "user-late.md" in sighted(watching).prints
 
 
 def test_a_change_during_the_look_is_seen_by_the_next(watching: Path, monkeypatch: Patch) -> None:
@@ -261,18 +261,18 @@ def test_a_change_during_the_look_is_seen_by_the_next(watching: Path, monkeypatc
         return others(folder)
 
     monkeypatch.setattr(sights, "other_states", late)
-    assert "user-milk.md" in sighted(watching).files
-    assert "user-milk.md" not in sighted(watching).files
+    assert "user-milk.md" in sighted(watching).prints
+    assert "user-milk.md" not in sighted(watching).prints
 
 
 def test_threads_that_look_at_once_all_see_what_changed_before(watching: Path) -> None:
     def look(number: int) -> bool:
         (watching / f"user-{number}.md").touch()
-        return f"user-{number}.md" in sighted(watching).files
+        return f"user-{number}.md" in sighted(watching).prints
 
     with ThreadPoolExecutor(8) as threads:
         assert all(threads.map(look, range(200)))
-    assert len(sighted(watching).files) == 201
+    assert len(sighted(watching).prints) == 201
 
 
 def test_a_look_that_failed_forgets_nothing_told(watching: Path, monkeypatch: Patch) -> None:
@@ -282,7 +282,7 @@ def test_a_look_that_failed_forgets_nothing_told(watching: Path, monkeypatch: Pa
         patched.setattr(os, "open", lambda *_: (_ for _ in ()).throw(OSError(5, "no luck")))
         with pytest.raises(NoStore):
             sighted(watching)
-    assert "user-milk.md" in sighted(watching).files
+    assert "user-milk.md" in sighted(watching).prints
 
 
 def test_the_clock_goes_on_while_nothing_of_ours_changes(watching: Path) -> None:
@@ -351,7 +351,7 @@ def test_what_is_seen_after_changes_is_what_a_whole_look_sees(watching: Path, se
                 change()
         sight = sights.take_sight(watching, None)
         whole = sights._see_folder(watching, 0)
-        assert (sight.files, sight.prints, sight.times) == (whole.files, whole.prints, whole.times)
+        assert ([*sight.prints.items()], sight.times) == ([*whole.prints.items()], whole.times)
         assert sight.seal == whole.seal
 
 
@@ -363,7 +363,7 @@ def test_only_what_changed_is_looked_at(watching: Path, monkeypatch: Patch) -> N
     monkeypatch.setattr(sights, "as_given", lambda file: files.append(file) or before(file))
     (watching / "user-7.md").write_text("other", encoding="utf-8")
     replaced(watching / "user-9.md")
-    assert len(sights.take_sight(watching, None).files) == 21
+    assert len(sights.take_sight(watching, None).prints) == 21
     assert sorted(files) == ["user-7.md", "user-9.md"]
     monkeypatch.setattr(sights, "MANY", 1)
     replaced(watching / "user-3.md")
