@@ -708,11 +708,11 @@ class Memory(Layers):
 
     def pending(self) -> list[PendingFact]:
         """Candidates without enough proof, which wait for a person."""
-        return capture.pending.waiting_facts(self.project, self.state)
+        return capture.pending.waiting_facts(self.project)
 
     def accept(self, id: str) -> Edited:
         """Store a candidate that waits: a person stands by it."""
-        return capture.pending.accept_fact(self.opened.writer(), id, today=self.opened.today())
+        return capture.pending.accept_fact(self.opened.writer(), id, today=self.opened.today())[0]
 
     def drop(self, id: str) -> PendingFact:
         """Take a candidate off the list; for 30 days it is not proposed again."""

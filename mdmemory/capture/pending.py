@@ -7,13 +7,13 @@ again.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 from mdmemory.actions import editing, leaving
 from mdmemory.actions.editing import Edited
@@ -63,119 +63,80 @@ class PendingFact:
 
 def put_facts(project: Project, state: State, facts: Sequence[PendingFact], today: str) -> None:
     """Let these wait, without their secrets; of one that is a secret nothing is kept. One that
-    waits already, or that a person dropped, stays as it is. The caller holds the store's lock."""
+    waits already, or that a person dropped, stays as it is. The caller holds the store's lock.
+    Raises what the last of the inboxes raises that does not take one."""
     oldest = (date.fromisoformat(today) - timedelta(days=DROPPED_DAYS)).isoformat()
-    state.change(("DELETE FROM pending WHERE dropped = 1 AND since < ?", (oldest,)))
+    state.change(("DELETE FROM pending WHERE since < ?", (oldest,)))
     dropped = {id for (id,) in state.rows("SELECT id FROM pending WHERE dropped = 1")}
-    _carry_over(project, state)
     there = {fact.id for _, fact in _fact_files(project)}
     for fact in filter(None, map(_clean_fact, facts)):
-        if fact.id in dropped or fact.id in there or len(there) >= FULL:
-            continue
-        there.add(fact.id)
-        if not _is_kept(project, fact):
-            row = (fact.id, fact.type, fact.kind, fact.name, fact.description, fact.body,
-                   fact.session, fact.since, json.dumps(fact.reasons))  # fmt: skip
-            insert = "INSERT OR IGNORE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
-            state.change((insert, row))
+        if fact.id not in dropped | there and len(there) < FULL:
+            there.add(fact.id)
+            _keep_fact(project, fact)
 
 
-def waiting_facts(project: Project, open_state: Callable[[], State]) -> list[PendingFact]:
-    """Those that wait, the newest first. The database is asked where there may be one."""
-    facts: list[PendingFact] = []
-    if os.path.lexists(project.private):
-        with open_state() as state:
-            facts = _carry_over(project, state)
-    by_id = {fact.id: fact for fact in (*facts, *(fact for _, fact in _fact_files(project)))}
+def waiting_facts(project: Project) -> list[PendingFact]:
+    """Those that wait, the newest first."""
+    by_id = {fact.id: fact for _, fact in _fact_files(project)}
     return sorted(by_id.values(), key=lambda fact: fact.since, reverse=True)
+
+
+def find_fact(project: Project, id: str) -> tuple[PendingFact, Path]:
+    """A fact that waits, and its file. Raises NotFound."""
+    for path, fact in _fact_files(project):
+        if fact.id == id:
+            return fact, path
+    raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory review` lists what waits.")
 
 
 def accept_fact(
     writer: Writer, id: str, *, today: str, into: Writer | None = None, text: str | None = None
-) -> Edited:
-    """Store one, on a person's word (`source: manual`), in one commit; `into` is another store
-    that the note belongs to, `text` the person's own wording: a description, and a body below it.
-    Raises NotFound, BadNote."""
-    chosen, path = _find_fact(writer, id)
+) -> tuple[Edited, bool]:
+    """`store_waiting` for one, on a person's word (`source: manual`); `text` is the person's own
+    wording: a description, and a body below it. Raises NotFound, BadNote."""
+    chosen, path = find_fact(writer.project, id)
     if text is not None:
         head, _, body = text.strip().partition("\n")
         description = description_of(head.strip())
         whole = body.strip() if description == head.strip() else text.strip()
         chosen = replace(chosen, description=description, body=whole or description)
+    return store_waiting(
+        writer, path, into or writer, name=limits.slugify(chosen.name) or "fact", type=chosen.type,
+        description=chosen.description, body=chosen.body, kind=chosen.kind, today=today,
+    )  # fmt: skip
+
+
+def store_waiting(writer: Writer, path: Path, into: Writer, **fact: Any) -> tuple[Edited, bool]:
+    """Make a note `into` a store of what waits in a file of the inbox of `writer`, in one commit;
+    and whether an undo of it puts the file back. Raises BadNote."""
     leaves: list[Change] = []
-    if into is None and path is not None:
+    if into is writer:
         with writer.lock_store():
             writer.commit_inbox()
             leaves = leaving.leaving_changes(writer, path)
-    done = editing.add(
-        into or writer, name=limits.slugify(chosen.name) or "fact", type=chosen.type,
-        description=chosen.description, body=chosen.body, kind=chosen.kind, today=today,
-        also=leaves,
-    )  # fmt: skip
+    done = editing.add(into, also=leaves, **fact)
     with writer.lock_store():
-        _forget_fact(writer, id, path)  # only now: an add that fails loses nothing
-    return done
+        path.unlink(missing_ok=True)  # only now: an add that fails loses nothing
+    return done, bool(leaves and done.written.id)
 
 
 def drop_fact(writer: Writer, id: str, *, today: str) -> tuple[PendingFact, Written]:
     """Take one off the list, in one commit where the inbox is in one; for 30 days it is not
     proposed again. Raises NotFound."""
-    chosen, path = _find_fact(writer, id)
-    written = Written()
-    if path is not None:
-        written = leaving.take_out(writer, path, subject("drop", [chosen.name or chosen.id]))
-    with writer.lock_store():
+    chosen, path = find_fact(writer.project, id)
+    written = leaving.take_out(writer, path, subject("drop", [chosen.name or chosen.id]))
+    with writer.lock_store(), writer.state() as state:
         # of a fact that a person does not want, only the id is kept
         row = (id, "", "", "", "", "", "", today, "[]")
-        insert = "INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"
-        with writer.state() as state:
-            state.change((insert, row))
+        state.change(("INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)", row))
     return chosen, written
 
 
-def forget_stored(writer: Writer, facts: Iterable[PendingFact]) -> None:
+def forget_stored(project: Project, ids: Collection[str]) -> None:
     """Facts became notes: they wait no more, wherever they lay. The caller holds the lock."""
-    for fact in facts:
-        _forget_fact(writer, fact.id, file_of(writer.project, fact.id))
-
-
-def file_of(project: Project, id: str) -> Path | None:
-    """The file of a fact that waits; None where it still lies in the database."""
-    return next((path for path, fact in _fact_files(project) if fact.id == id), None)
-
-
-def _find_fact(writer: Writer, id: str) -> tuple[PendingFact, Path | None]:
-    """A fact that waits, and its file; None where it still lies in the database."""
-    for fact in waiting_facts(writer.project, writer.state):
-        if fact.id == id:
-            return fact, file_of(writer.project, id)
-    raise NotFound(f"Nothing waits under the id {id}.", "`mdmemory review` lists what waits.")
-
-
-def _forget_fact(writer: Writer, id: str, path: Path | None) -> None:
-    if path is not None:
-        path.unlink(missing_ok=True)
-    if id and os.path.lexists(writer.project.state_file):
-        with writer.state() as state:
-            state.change(("DELETE FROM pending WHERE id = ? AND dropped = 0", (id,)))
-
-
-def _carry_over(project: Project, state: State) -> list[PendingFact]:
-    """Move the facts that lie in the database, as no inbox took them, into files; those that could
-    not be moved.
-
-    A process that dies on the way leaves them in both places, and the next one goes on.
-    """
-    columns = "type, kind, name, description, body, session, since, reasons, id"
-    left: list[PendingFact] = []
-    for row in state.rows(f"SELECT {columns} FROM pending WHERE dropped = 0"):
-        reasons = tuple(json.loads(row[7]))
-        fact = _clean_fact(replace(PendingFact(*row[:8]), reasons=reasons, kept_as=row[8]))
-        if fact is not None and not _is_kept(project, fact):
-            left.append(fact)
-            continue
-        state.change(("DELETE FROM pending WHERE id = ? AND dropped = 0", (row[8],)))
-    return left
+    for path, fact in _fact_files(project) if ids else ():
+        if fact.id in ids:
+            path.unlink(missing_ok=True)
 
 
 # --- the files
@@ -187,19 +148,22 @@ def _inbox_folders(project: Project) -> list[tuple[Path, str]]:
     return [(stores, ""), (persons, os.path.realpath(project.root))]
 
 
-def _is_kept(project: Project, fact: PendingFact) -> bool:
-    """Write the file of a fact, unless it is there; False where no inbox takes it."""
-    for folder, named in _inbox_folders(project):
-        with suppress(MdmemoryError, OSError):
+def _keep_fact(project: Project, fact: PendingFact) -> None:
+    """Write the file of a fact into the first inbox that takes it, unless it is there."""
+    folders = _inbox_folders(project)
+    for folder, named in folders:
+        path = folder / f"{_BEGIN}{fact.id.removeprefix(_ID)}{inbox.END}"
+        values = {name: getattr(fact, name) for name in _KEYS if name != "quote"}
+        values |= {"quote": fact.quote} if fact.quote else {}
+        values |= {"project": named} if named else {}
+        try:
             inbox.prepare_inbox(folder)
-            path = folder / f"{_BEGIN}{fact.id.removeprefix(_ID)}{inbox.END}"
             if not os.path.lexists(path):
-                values = {name: getattr(fact, name) for name in _KEYS if name != "quote"}
-                values |= {"quote": fact.quote} if fact.quote else {}
-                values |= {"project": named} if named else {}
                 write_atomic(path, render_head(values, f"{fact.body}\n"), mode=0o600)
-            return True
-    return False
+            return
+        except (MdmemoryError, OSError):
+            if (folder, named) == folders[-1]:
+                raise
 
 
 def _clean_fact(fact: PendingFact) -> PendingFact | None:

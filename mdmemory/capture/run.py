@@ -114,9 +114,9 @@ def extract_facts(
     let_wait(writer, judged, done, today)
     texts = {canonical_key(each.worded.description) for each in wished if each.worded}
     with writer.lock_store(), writer.state() as state:
-        waiting = pending.waiting_facts(writer.project, writer.state) if texts else []
-        stored = (each for each in waiting if canonical_key(each.description) in texts)
-        pending.forget_stored(writer, [*elsewhere.values(), *stored])
+        waiting = pending.waiting_facts(writer.project) if texts else []
+        ids = {each.id for each in waiting if canonical_key(each.description) in texts}
+        pending.forget_stored(writer.project, ids.union(each.id for each in elsewhere.values()))
         rows += _count_failure(state, part, reading, done, now)
         evidence.record_evidence(state, rows, now)
         if done.watermark:
@@ -236,7 +236,7 @@ def _said_in_other_sessions(
     doubtful = [at for at, each in enumerate(judged) if each.reasons == ("unclear",) and each.turn]
     if not doubtful:
         return {}
-    waiting = [each for each in pending.waiting_facts(writer.project, writer.state)
+    waiting = [each for each in pending.waiting_facts(writer.project)
                if each.session != session and each.reasons == ("unclear",)]  # fmt: skip
 
     def is_same(one: str, other: str) -> bool:
@@ -371,7 +371,7 @@ def let_wait(
     if waiting and not dry_run:
         with writer.lock_store(), writer.state() as state:
             pending.put_facts(writer.project, state, waiting, today)
-        there = {each.id for each in pending.waiting_facts(writer.project, writer.state)}
+        there = {each.id for each in pending.waiting_facts(writer.project)}
         waiting = [each for each in waiting if each.id in there]
     done.pending += [each.id for each in waiting]
 

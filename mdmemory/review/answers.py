@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mdmemory.actions import editing, leaving, resolve
 from mdmemory.actions.editing import cited_anew
@@ -23,9 +23,6 @@ from mdmemory.review.items import BETWEEN, Action, InboxItem, Kind, Side
 from mdmemory.store.store import Store
 from mdmemory.store.superseding import mark_superseded, unmark_superseded
 from mdmemory.store.writer import Written
-
-if TYPE_CHECKING:
-    from mdmemory.git.transaction import Change
 
 Left = tuple[Path, bytes, int]
 
@@ -173,22 +170,18 @@ def _memory(layers: Memory, item: InboxItem) -> Memory:
 def _fact(given: _Answer) -> Reviewed:
     """A fact that a model proposed."""
     layers, memory, item, _, wording = given
-    writer = memory.opened.writer()
-    is_persons = any(fact.id == item.key and fact.type == USER for fact in memory.pending())
-    home = layers.for_type(USER) if is_persons else memory
-    path = pending.file_of(memory.project, item.key)
-    left = None if path is None else (path, read_regular(path), 0o600)
+    writer, today = memory.opened.writer(), memory.opened.today()
+    fact, path = pending.find_fact(memory.project, item.key)
+    left = path, read_regular(path), 0o600
     if given.action == Action.DROP:
-        _, written = pending.drop_fact(writer, item.key, today=memory.opened.today())
+        _, written = pending.drop_fact(writer, item.key, today=today)
         return given.finish(f"Dropped {item.notes[0].name}.", written, None if written.id else left)
-    done = pending.accept_fact(
-        writer, item.key, today=memory.opened.today(), text=wording.text if wording else None,
+    home = layers.for_type(USER) if fact.type == USER else memory
+    stored = pending.accept_fact(
+        writer, item.key, today=today, text=wording.text if wording else None,
         into=None if home is memory else home.opened.writer(),
     )  # fmt: skip
-    if done.written.id and home is memory and path and leaving.is_in_commits(writer, path):
-        left = None
-    text = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
-    return given.finish(text, done.written, left, home)
+    return _tell_stored(given, *stored, left, home)
 
 
 def _file(given: _Answer) -> Reviewed:
@@ -201,22 +194,21 @@ def _file(given: _Answer) -> Reviewed:
     text = (wording.text if wording else text_of(layers, item)[0]).strip()
     wish = _wish(memory, path) if item.kind == Kind.WISH else None
     type = wish.fact_type if wish else "reference"
-    home = layers.for_type(type)
-    leaves: list[Change] = []
-    if home is memory:
-        with writer.lock_store():
-            writer.commit_inbox()
-            leaves = leaving.leaving_changes(writer, path)
-    description = description_of(text)
-    done = editing.add(
-        home.opened.writer(), name=name_of(description), type=type, description=description,
-        body=text, kind=wish.kind if wish else "", source="explicit" if wish else "manual",
-        today=memory.opened.today(), also=leaves,
+    home, description = layers.for_type(type), description_of(text)
+    stored = pending.store_waiting(
+        writer, path, writer if home is memory else home.opened.writer(),
+        name=name_of(description), type=type, description=description, body=text,
+        kind=wish.kind if wish else "", source="explicit" if wish else "manual",
+        today=memory.opened.today(),
     )  # fmt: skip
-    path.unlink(missing_ok=True)
-    back = None if leaves and done.written.id else left
-    sentence = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
-    return given.finish(sentence, done.written, back, home)
+    return _tell_stored(given, *stored, left, home)
+
+
+def _tell_stored(
+    given: _Answer, done: editing.Edited, is_back: bool, left: Left, home: Memory
+) -> Reviewed:
+    text = f"Known already in {done.file}." if done.same else f"Stored {done.file}."
+    return given.finish(text, done.written, None if is_back else left, home)
 
 
 def _take_out(given: _Answer, path: Path, verb: str, text: str, name: str) -> Reviewed:

@@ -127,7 +127,8 @@ def test_a_fact_may_go_to_another_store_at_last(memory: Memory, git: Git, machin
     other = machine("other")
     let_wait(memory)
     writers = memory.opened.writer(), other.opened.writer()
-    done = accept_fact(writers[0], FACT.id, today=memory.opened.today(), into=writers[1])
+    done, is_back = accept_fact(writers[0], FACT.id, today=TODAY, into=writers[1])
+    assert not is_back
     assert other.note(done.file).note.head.source == "manual"
     assert (in_inbox(memory), memory.pending(), memory.notes()) == ([], [], [])
     assert git(memory.project.store, "status", "--porcelain") == ""
@@ -170,38 +171,21 @@ def test_secrets_are_taken_out_and_a_secret_that_is_the_fact_is_not_kept(memory:
     assert not any(secret.encode() in path.read_bytes() for path in kept)
 
 
-def test_facts_that_no_inbox_took_are_carried_over_once_also_by_a_process_that_dies(
-    memory: Memory, monkeypatch: Patch
-) -> None:
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    row = (FACT.id, *(getattr(FACT, name) for name in FACT.__slots__[:7]), json.dumps(FACT.reasons))
-    with memory.state() as state:
-        state.change(("INSERT INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", row))
-    with monkeypatch.context() as patch:
-        patch.setattr(State, "change", killed)
-        with pytest.raises(KeyboardInterrupt):
-            memory.pending()
-    assert len(in_inbox(memory)) == 1
-    assert main(["status"]) == 0
-    forget_our_work(memory)
-    assert [replaced(each) for each in memory.pending()] == [FACT]
-    memory.drop(FACT.id)
-    assert memory.pending() == []
-
-
 @pytest.mark.parametrize("memory", [SHARED], indirect=True)
-@pytest.mark.parametrize("person_too", [False, True])
-def test_without_the_inbox_facts_wait_elsewhere(memory: Memory, person_too: bool) -> None:
+def test_without_the_inbox_facts_wait_elsewhere_and_without_both_it_is_said(
+    memory: Memory,
+) -> None:
     inbox = memory.project.store / ".inbox"
     inbox.symlink_to(memory.project.root)
-    if person_too:
-        person.state_folder().parent.mkdir(parents=True, exist_ok=True)
-        person.state_folder().write_text("in the way", "utf-8")
     let_wait(memory)
     assert [replaced(each) for each in memory.pending()] == [FACT]
     assert not list(memory.project.root.glob("pending-*")), "nothing goes through a link"
+    shutil.rmtree(person.state_folder())
+    person.state_folder().write_text("in the way", "utf-8")
+    with pytest.raises(MdmemoryError, match="mdmemory"):
+        let_wait(memory)
+    person.state_folder().unlink()
+    let_wait(memory)
     inbox.unlink()
     assert memory.accept(FACT.id).file == "project-docker-27.md"
     assert memory.pending() == []
