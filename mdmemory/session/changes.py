@@ -49,19 +49,21 @@ def write(memory: Sections, block: str, text: str, *, append: bool = False) -> s
 
 
 def tick(memory: Sections) -> None:
-    """Count an event: the pool fades, and the faintest entries go."""
+    """Count an event: what was mentioned too long ago leaves the pool."""
     memory.event += 1
-    memory.pool = [each for each in memory.pool if each.score_at(memory.event) >= sections.GONE]
+    since, pool = memory.event - sections.LASTS, memory.slots.pop(POOL, [])
+    if left := [each for each in pool if each.at >= since]:
+        memory.slots[POOL] = left
 
 
 def add(memory: Sections, section: str, text: str, *, is_candidate: bool = False) -> str:
-    """Put a text into a slot, note it as an error, or mention it in the pool; returns its id, ""
-    for an empty text. The same text again moves to the end; a full list loses its oldest entry.
+    """Put a text into a slot, or note it as an error; returns its id, "" for an empty text. The
+    same text again moves to the end; a full list loses its oldest entry.
 
     Raises UsageError for a section to which nothing can be added by hand.
     """
-    if section not in SLOTS and section not in (ERRORS, POOL):
-        lists = ", ".join((*BLOCKS, ERRORS, *SLOTS, POOL))
+    if section not in SLOTS and section != ERRORS:
+        lists = ", ".join((*BLOCKS, ERRORS, *SLOTS))
         raise UsageError(f"Nothing can be added to {section[:40]!r}.", f"Add to one of: {lists}.")
     text = line(visible(text), SLOTS[section].longest if section in SLOTS else SUMMARY)
     if not text:
@@ -74,12 +76,6 @@ def add(memory: Sections, section: str, text: str, *, is_candidate: bool = False
             mark = sections.fingerprint(rest)
             open_error(memory, sections.Error(category, rest, mark, mark, [], "open", memory.event))
         text = rest
-    elif section == POOL:
-        text = cut(text, SLOTS["todos"].longest)
-        before = sum(each.score_at(memory.event) for each in memory.pool if each.text == text)
-        item = Item(text, memory.event, min(1 + before, 1 / (1 - sections.FADING)))
-        memory.pool = [*(each for each in memory.pool if each.text != text), item]
-        memory.pool = sections.by_score(memory)[: sections.HOLDS[POOL]]
     else:
         items = memory.slots.get(section, ())
         same = [each for each in items if sections.is_same(each.text, text)]
@@ -157,12 +153,6 @@ def leave(memory: Sections, section: str, texts: Collection[str]) -> None:
     for each in sections.entries(memory):
         if each.section == section and each.text in texts:
             _drop(memory, each)
-
-
-def halve(memory: Sections) -> None:
-    """Keep the stronger half of the pool: the compaction's summary covers the rest."""
-    strongest = sections.by_score(memory)
-    memory.pool = strongest[: (len(strongest) + 1) // 2]
 
 
 def _drop(memory: Sections, gone: sections.SessionEntry) -> None:

@@ -1,8 +1,7 @@
 """The one memory of a session: its sections, and which of them are on. Pure.
 
-Blocks are texts of the assistant; files and errors come from tools; slots are short lists; the
-pool holds mentions: each adds 1 to a score, of which an event takes 15 % away (score x
-0.85^events). So no score is over 1 / 0.15 = 6.7, and nothing outlives 41 events.
+Blocks are texts of the assistant; files and errors come from tools; slots are short lists, of
+which the pool holds mentions, each for 40 events.
 """
 
 from __future__ import annotations
@@ -28,14 +27,15 @@ class Slot:
     longest: int = 200
 
 
-SLOTS: dict[str, Slot] = {"decisions": Slot(8, 8, 260), "todos": Slot(3), "dependencies": Slot(3)}
 FILES, ERRORS, CANDIDATES, POOL = "files", "errors", "candidates", "pool"
-HOLDS = {FILES: 20, ERRORS: 5, CANDIDATES: 12, POOL: 50}
-SHOWN = {FILES: 8, ERRORS: 3, CANDIDATES: 6, POOL: 10}
+SLOTS: dict[str, Slot] = {
+    "decisions": Slot(8, 8, 260), "todos": Slot(3), "dependencies": Slot(3), POOL: Slot(20, 10),
+}  # fmt: skip
+HOLDS = {FILES: 20, ERRORS: 5, CANDIDATES: 12}
+SHOWN = {FILES: 8, ERRORS: 3, CANDIDATES: 6}
 LONGEST = 260  # characters of a candidate
 NOTED = "noted"  # the category of an error that no command reported
-FADING = 0.85  # what is left of a score after one event
-GONE = 0.01  # a score under which an entry is dropped
+LASTS = 40  # events that a mention stays in the pool
 # What a file's best action says about its part in the work.
 ACTIONS = {"edit": 50, "write": 45, "grep": 30, "read": 20}
 EACH_USE = 3  # rank = weight + 3 x count
@@ -75,19 +75,12 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An entry of a slot or the pool, the event of its last mention, and its score then.
-
-    `is_candidate`: somebody said it in a message, so that it may become a note.
-    """
+    """An entry of a slot, and the event of its last mention. `is_candidate`: somebody said it in a
+    message, so that it may become a note."""
 
     text: str
     at: int
-    score: float = 1.0
     is_candidate: bool = False
-
-    def score_at(self, event: int) -> float:
-        """The score, faded until `event`."""
-        return self.score * FADING ** max(0, event - self.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +117,6 @@ class Sections:
     errors: list[Error] = field(default_factory=list)
     slots: dict[str, list[Item]] = field(default_factory=dict)
     candidates: list[SessionFact] = field(default_factory=list)
-    pool: list[Item] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
         """The memory as a JSON object."""
@@ -146,25 +138,28 @@ def sections_of(document: Mapping[str, Any] | None) -> Sections:
             {name: str(blocks[name]) for name in BLOCKS if blocks.get(name)},
             [File(**each) for each in parts.get(FILES, ())],
             [Error(**each) for each in parts.get(ERRORS, ())],
-            {name: [Item(**each) for each in slots[name]] for name in SLOTS if slots.get(name)},
+            {
+                # items of earlier versions have a score, too
+                name: [Item(each["text"], each["at"], each["is_candidate"]) for each in slots[name]]
+                for name in SLOTS if slots.get(name)
+            },
             [SessionFact(**each) for each in parts.get(CANDIDATES, ())],
-            [Item(**each) for each in parts.get(POOL, ())],
-        )
-    except (TypeError, ValueError, AttributeError):
+        )  # fmt: skip
+    except (LookupError, TypeError, ValueError, AttributeError):
         return Sections()
 
 
 def names() -> tuple[str, ...]:
     """The sections, in the order of the prompt."""
-    return (*BLOCKS, ERRORS, *SLOTS, FILES, CANDIDATES, POOL)
+    return (*BLOCKS, ERRORS, FILES, *SLOTS, CANDIDATES)
 
 
 # --- what is shown
 
 
 def entries(memory: Sections) -> list[SessionEntry]:
-    """The lists as lines, by section: slots and errors from the newest to the oldest, files and the
-    pool from the strongest to the weakest. What says the same stands once."""
+    """The lists as lines, by section: slots and errors from the newest to the oldest, files from
+    the strongest to the weakest. What says the same stands once."""
     rows: dict[str, SessionEntry] = {}
     for each in _rows(memory):
         text = re.sub(r":\d+$", "", each.text) if each.section == POOL else each.text
@@ -203,18 +198,10 @@ def _rows(memory: Sections) -> Iterator[SessionEntry]:
         mark = error.category + ", maybe fixed" * (error.status == "maybe_fixed")
         before = "" if mark == NOTED else f"[{mark}] "
         yield SessionEntry(ERRORS, f"{before}{error.summary}", error.summary)
+    for file in memory.files:
+        yield SessionEntry(FILES, f"{file.path} ({file.action}, {file.count}x)", file.path)
     for name in SLOTS:
         for item in reversed(memory.slots.get(name, ())):
             yield SessionEntry(name, item.text, item.text)
-    for file in memory.files:
-        yield SessionEntry(FILES, f"{file.path} ({file.action}, {file.count}x)", file.path)
     for fact in reversed(memory.candidates):
         yield SessionEntry(CANDIDATES, f"[{fact.type}] {fact.text}", fact.text)
-    for item in by_score(memory):
-        yield SessionEntry(POOL, item.text, item.text)
-
-
-def by_score(memory: Sections) -> list[Item]:
-    """The pool from the strongest to the weakest."""
-    event = memory.event
-    return sorted(memory.pool, key=lambda item: (-item.score_at(event), -item.at, item.text))

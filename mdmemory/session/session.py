@@ -168,16 +168,11 @@ class SessionMemory:
         """The session starts, restarts or (`compacted`) was summarised: `blocks` shows the memory
         of now from here on."""
 
-        def edit(parts: Parts) -> None:
-            memory = _memory(parts)
-            changes.halve(memory)
-            parts[MEMORY] = memory.document()
-            # the context is empty again, so the next rise of its level is reported anew
-            parts["pressure"] = {"characters": 0}
-
         self._frozen = None
         if compacted:
-            storage.change(self._state, self.session, edit, now)
+            # the context is empty again, so the next rise of its level is reported anew
+            empty = {"pressure": {"characters": 0}}
+            storage.change(self._state, self.session, lambda parts: parts.update(empty), now)
 
     def delete(self) -> None:
         """The session is gone: remove its memory."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.session import changes, heard, sections, session
 from mdmemory.session.changes import add, find_mentions, write
-from mdmemory.session.sections import BLOCKS, POOL, SLOTS, Item, Sections, entries, sections_of
+from mdmemory.session.sections import BLOCKS, POOL, SLOTS, Sections, entries, sections_of
 from mdmemory.store.state import State
 
 KEY = "sk-ant-api03-" + "aB3" * 30
@@ -72,12 +72,12 @@ def test_secrets_private_text_and_closing_tags_do_not_come_in() -> None:
 def test_a_full_slot_loses_its_oldest_entry() -> None:
     memory = Sections()
     for name, slot in {**SLOTS, "errors": sections.Slot(5)}.items():
-        for number in range(12):
+        for number in range(30):
             add(memory, name, f"{name} {number}")
-        left = [f"{name} {number}" for number in reversed(range(12 - slot.holds, 12))]
+        left = [f"{name} {number}" for number in reversed(range(30 - slot.holds, 30))]
         assert texts(memory, name) == left
-    add(memory, "todos", "todos 9")
-    assert texts(memory, "todos") == ["todos 9", "todos 11", "todos 10"]
+    add(memory, "todos", "todos 27")
+    assert texts(memory, "todos") == ["todos 27", "todos 29", "todos 28"]
 
 
 def test_an_entry_is_removed_by_its_words_or_its_id_and_a_section_at_once() -> None:
@@ -127,40 +127,20 @@ def test_what_says_the_same_stands_once() -> None:
     assert [each.section for each in entries(memory)] == ["files"]
 
 
-@given(st.floats(0.1, 6), st.integers(0, 100), st.integers(0, 100))
-def test_a_score_only_fades(score: float, one: int, other: int) -> None:
-    item = Item("a", 0, score)
-    early, late = sorted((one, other))
-    assert item.score_at(late) <= item.score_at(early) <= score
-    assert item.score_at(early + 1) < item.score_at(early)
-
-
-@given(st.lists(st.integers(0, 3), max_size=120))
+@given(st.lists(st.integers(0, 30), max_size=120))
 def test_whatever_is_mentioned_the_pool_is_bounded_and_forgets(mentions: list[int]) -> None:
     memory = Sections()
     for number in mentions:
         changes.tick(memory)
         add(memory, POOL, f"file {number}")
-    assert all(item.score <= 1 / 0.15 + 1e-9 for item in memory.pool)
+    newest = [*dict.fromkeys(f"file {number}" for number in reversed(mentions[-41:]))]
+    assert texts(memory, POOL) == newest[:20]
     for _ in range(41):
         changes.tick(memory)
-    assert memory.pool == []
+    assert texts(memory, POOL) == []
 
 
-def test_the_pool_holds_fifty_and_what_is_mentioned_more_stays_longer() -> None:
-    memory = Sections()
-    for _ in range(3):
-        add(memory, POOL, "often")
-    for number in range(80):
-        add(memory, POOL, f"once {number}")
-    assert len(memory.pool) == 50
-    assert memory.pool[0].text == "often"
-    changes.halve(memory)
-    assert len(memory.pool) == 25
-    assert memory.pool[0].text == "often"
-
-
-PLACES = [*SLOTS, "errors", POOL]
+PLACES = [*SLOTS, "errors"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(PLACES), st.text(max_size=400))))

@@ -52,13 +52,13 @@ Writer done; the tests of its quoting fail
 </progress>
 errors:
 - [test] FAILED tests/test_export.py::test_quotes - assert 3 == 2
+files:
+- src/export.py (edit, 3x)
+- docs/format.md (read, 1x)
 decisions:
 - Let's use semicolons as the separator
 todos:
 - Escape quotes
-files:
-- src/export.py (edit, 3x)
-- docs/format.md (read, 1x)
 </session_memory>"""
 # what the assistant is told when its context is nearly full
 PRESSURE = """\
