@@ -7,20 +7,17 @@ process sees it. A section that a setting switches off is neither kept nor shown
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mdmemory.config.settings import Settings
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.files import name_refusals
-from mdmemory.session import changes, pressure, sections, storage
+from mdmemory.session import changes, sections, storage
 from mdmemory.session.cleaning import clean, cut, visible
-from mdmemory.session.failures import command_of, list_decisive
-from mdmemory.session.pressure import ContextUsage
 from mdmemory.session.sections import BLOCKS, SHOWN, SLOTS, Sections
 from mdmemory.session.storage import Parts
 
@@ -137,7 +134,7 @@ class SessionMemory:
         one if the context's level changed, else none.
 
         `tokens` is the size of the context as the provider last counted it, `window` the tokens
-        that fit (`pressure.usable`); 0 means unknown, or as last time.
+        that fit (`usable`); 0 means unknown, or as last time.
         """
         if not self._is_on:
             return []
@@ -157,10 +154,10 @@ class SessionMemory:
             usage = ContextUsage(
                 counts["tokens"], counts["window"], _whole(counts.get("characters"))
             )
-            before = str(counts.get("level", pressure.THRESHOLDS[0].level))
-            notice = pressure.notice(before, usage, sizes)
-            counts["level"] = pressure.find_level(usage)
-            return [notice] if notice and self._is_on else []
+            before = str(counts.get("level", THRESHOLDS[0].level))
+            told = notice(before, usage, sizes)
+            counts["level"] = find_level(usage)
+            return [told] if told else []
 
         return storage.change(self._state, self.session, edit, now)
 
@@ -231,14 +228,14 @@ class SessionMemory:
         later: Later,
     ) -> str | None:  # fmt: skip
         """The pruned output, whose whole text is saved; None to show the output as it is."""
+        from mdmemory.session.pruning import prune  # which no message needs
+
         # a saved output is what the assistant asked for as a whole
         place = f"{os.sep}{storage.FOLDER}{os.sep}o-"
-        if not self._is_on or any(
-            isinstance(each, str) and place in each for each in args.values()
-        ):
+        if any(isinstance(each, str) and place in each for each in args.values()):
             return None
         counts = storage.read(self._state, self.session).get("pressure", {})
-        level, table = counts.get("level"), pressure.THRESHOLDS
+        level, table = counts.get("level"), THRESHOLDS
         id = storage.output_id(self.session, output)
         path = storage.output_path(self._folder, id)
         pruned = prune(
@@ -287,204 +284,112 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-# --- which lines of a long output an assistant sees, in their order: marks between them count the
-# missing lines, and the last mark says where the whole output is
+# --- how full the context is, and the notice at each change of its level
 
-MARK = "[mdmemory: "  # every line that is ours begins with it
-
-
-class Level(NamedTuple):
-    """Outputs of more than `over` lines are pruned to `head` and `tail` lines and at most `errors`
-    lines about errors. Lines of more than `longest` characters are left out; if all lines are so
-    long, the two ends of the output stay."""
-
-    over: int
-    head: int
-    tail: int
-    errors: int
-    longest: int
-    repeats: bool  # whether only the first and last of a run of similar lines stay
+PER_TOKEN = 4  # characters, where the provider counted no tokens
+FIRST_COUNT = 50_000  # tokens that are reported where the window is not known, and each doubling
+RESERVED = 32_000  # tokens that a host keeps free at most for the answer
+RESERVED_OF_INPUT = 20_000  # the same for a window that is given as a limit of the input
 
 
-LEVELS = {
-    "normal": Level(50, 30, 30, 20, 10_000, False),
-    "aggressive": Level(30, 20, 20, 12, 4_000, True),
-    "hyper": Level(15, 10, 10, 6, 2_000, True),
-}
-ORDER = tuple(LEVELS)
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A level from `percent` of the window on, its level of pruning, and the advice that the
+    assistant gets on reaching it."""
 
-# The level from which on a tool's output is pruned, None for never; others from the first level on.
-# Files that the assistant works on stay whole as long as there is room.
-TOOLS: dict[str, str | None] = {
-    "read": "aggressive", "webfetch": "aggressive", "task": "aggressive", "edit": None,
-    "write": None, "multiedit": None, "patch": None, "apply_patch": None, "grep": "hyper",
-    "glob": "hyper", "skill": None, "todowrite": None, "todoread": None, "question": None,
-}  # fmt: skip
-OWN_TOOL = re.compile(r"(?:mdmemory_)?(?:session_memory|(?:memory|core_memory|working_memory)_\w+)")
-
-Lines = Sequence[str]
-Keep = Callable[[Lines, Level], set[int]]
+    level: str
+    percent: int
+    pruning: str
+    advice: str
 
 
-class Rule(NamedTuple):
-    """How outputs of a kind are cut: `fits(lines, commands)` recognises the kind, `keep` chooses
-    line numbers. `commands` are the bare commands of a shell tool, or the tool's name."""
-
-    name: str
-    fits: Callable[[Lines, Sequence[str]], bool]
-    keep: Keep
-
-
-class Pruned(NamedTuple):
-    """The text to show: `kept` of `total` lines, by the rule of that name."""
-
-    text: str
-    kept: int
-    total: int
-    rule: str
-
-
-# --- what the kinds look like
-
-_LISTING = re.compile(r"(?:ls|find|fd|du|git ls-files|glob)\b")
-_LOG_COMMAND = re.compile(r"(?:journalctl|docker(?: compose)? logs|kubectl logs|tail|dmesg)\b")
-_TREE = re.compile(r"^(?P<depth>[│ |]*)(?:[├└]──|[|`+]--|\+---)")
-_STAMPED = re.compile(r"^\W{0,2}\d{2,4}[-/:]\d\d[-/:]\d\d|^\w{3} [ \d]\d \d\d:\d\d|^\[?\d{10,13}\b")
-_PATH_LINE = re.compile(r"^\s*(?:[-dlrwxst.@+]{10,}\s.*|\.{0,2}/?(?:[\w.@+-]+/)*[\w.@+-]+/?)\s*$")
-_ERROR = re.compile(
-    r"\b(?:error|failed|failure|fatal|panic|exception|traceback|critical)\b|\w(?:Error|Exception)\b"
-    r"|^E  |^FAIL|✗|✕",
-    re.IGNORECASE,
-)
-# What each such line holds in small letters, which is ten times as quick to look for.
-_HINTS = ("error", "fail", "fatal", "panic", "exception", "traceback", "critical", "e  ", "✗", "✕")
-_NO_ERROR = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?)\b", re.IGNORECASE)
-
-_LOOKED_AT = 500  # characters of a line that are searched
-# A number, or an id in hexadecimal, by which two lines that are else alike may differ.
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|\b(?=[a-fA-F]*[0-9])[0-9a-fA-F]{8,}\b|[0-9]+")
-_RUN = 4  # the least similar lines of which some are left out
-
-
-def _count_share(lines: Lines, expression: re.Pattern[str]) -> float:
-    some = lines[:: max(1, len(lines) // 200)]
-    return sum(1 for each in some if expression.search(each)) / (len(some) or 1)
-
-
-def ends(lines: Lines, level: Level) -> set[int]:
-    """The first and the last lines."""
-    count = len(lines)
-    return {*range(min(level.head, count)), *range(max(0, count - level.tail), count)}
-
-
-def _ends_at(lines: Lines, level: Level, head: int) -> set[int]:
-    """So many first lines, and as many last ones as there is room for besides."""
-    return {*range(head), *range(len(lines) - (level.head + level.tail - head), len(lines))}
-
-
-def _pick_shallow(lines: Lines, level: Level) -> set[int]:
-    """The upper levels of a tree, and its last two lines."""
-    room = level.head + level.tail - 2
-    chosen = {len(lines) - 1, len(lines) - 2}
-    depths = [len(match["depth"]) if (match := _TREE.match(each)) else 0 for each in lines]
-    by_depth = sorted(range(len(lines)), key=lambda at: (depths[at], at))
-    return chosen | set(by_depth[:room])
-
-
-# The first that fits is used; the last one always does.
-RULES: tuple[Rule, ...] = (
-    Rule("tree", lambda lines, _: _count_share(lines, _TREE) > 0.6, _pick_shallow),
-    Rule(  # mostly the end of a log: the latest events
-        "log",
-        lambda lines, commands: (
-            any(map(_LOG_COMMAND.match, commands)) or _count_share(lines, _STAMPED) > 0.6
-        ),
-        lambda lines, level: _ends_at(lines, level, level.head // 3),
+# By rising percentage.
+THRESHOLDS: tuple[Threshold, ...] = (
+    Threshold("safe", 0, "normal", "There is room again."),
+    Threshold("moderate", 70, "normal", "Read parts of files rather than whole ones."),
+    Threshold(
+        "high", 85, "aggressive",
+        "Long outputs are shown in part from now on. Write what must survive with session_memory, "
+        "and finish the step at hand.",
     ),
-    Rule(  # the beginning of a listing, and its last lines, which may hold a total
-        "listing",
-        lambda lines, commands: (
-            any(map(_LISTING.match, commands)) or _count_share(lines, _PATH_LINE) > 0.9
-        ),
-        lambda lines, level: _ends_at(lines, level, level.head + level.tail - 3),
+    Threshold(
+        "critical", 95, "hyper",
+        "Outputs are cut to a few lines from now on. The session is about to be compacted.",
     ),
-    Rule("ends", lambda lines, commands: True, ends),
-)
+)  # fmt: skip
+INTERVENES = "critical"
 
 
-def prune(
-    output: str, *, tool: str, args: Mapping[str, Any], level: str, where: str,
-    synthetic: bool = False,
-) -> Pruned | None:  # fmt: skip
-    """The part of an output to show, or None to show all of it.
+@dataclass(frozen=True, slots=True)
+class ContextUsage:
+    """The size of the context: tokens as the provider counted them, tokens that fit, and characters
+    that we saw go into it; 0 is unknown."""
 
-    `where` completes "the whole output: ..."; a `synthetic` output, a host's own words, stays.
+    tokens: int = 0
+    window: int = 0
+    characters: int = 0
+
+    @property
+    def size(self) -> int:
+        """The tokens in the context, estimated from characters where nobody counted them."""
+        return self.tokens or self.characters // PER_TOKEN
+
+    @property
+    def percent(self) -> float | None:
+        """How full the context is, which may exceed 100; None where the window is not known."""
+        return 100 * self.size / self.window if self.window else None
+
+
+def usable(context: int, input: int = 0, output: int = 0) -> int:
+    """The tokens that a host fills before it compacts, from a model's limits in tokens; 0 is
+    unknown or no limit."""
+    if input:
+        return max(0, input - min(RESERVED_OF_INPUT, output or RESERVED_OF_INPUT))
+    return max(0, context - min(RESERVED, output or RESERVED)) if context else 0
+
+
+def find_level(usage: ContextUsage) -> str:
+    """The level of the highest threshold that is reached. Where the window is not known there is
+    none, and the last count that was to be reported stands in its place, as `100,000 tokens`."""
+    first, percent = THRESHOLDS[0], usage.percent
+    if percent is None:
+        return f"{_last_count(usage.size):,} tokens" if usage.size >= FIRST_COUNT else first.level
+    reached = [each for each in THRESHOLDS if percent >= each.percent or each is first]
+    return reached[-1].level
+
+
+def notice(before: str, usage: ContextUsage, sizes: Mapping[str, int]) -> str:
+    """The text for the turn, "" while the level is still `before`.
+
+    At the highest level it lists the parts of our block (`sizes`, in characters) and the choices.
+    Where the window is not known, only a count that grew is reported.
     """
-    lines = output.split("\n")
-    limits = LEVELS[level]
-    least = TOOLS.get(tool.lower(), ORDER[0])
-    is_whole = synthetic or least is None or OWN_TOOL.fullmatch(tool)
-    if is_whole or least is None or ORDER.index(level) < ORDER.index(least):
-        return None
-    if len(lines) <= limits.over and len(output) <= limits.longest:
-        return None
-    bare, room, count = output.strip("\n"), limits.longest // 2, len(lines)
-    if bare and not any(0 < len(each) <= limits.longest for each in lines):
-        # where all lines are too long, the two ends of the output stay
-        first, last = bare[:room].split("\n")[0], bare[-room:].split("\n")[-1]
-        text = "\n".join((
-            first, f"{MARK}{len(bare) - len(first) - len(last):,} characters left out]", last,
-            f"{MARK}0 of {count:,} line{'' if count == 1 else 's'} shown whole; "
-            f"the whole output: {where}]",
-        ))  # fmt: skip
-        return Pruned(text, 0, count, "long")
-    command = command_of(tool, args)
-    commands = list_decisive(command)[0] if command else [tool.lower()]
-    name, numbers = _choose(lines, limits, commands)
-    if len(numbers) == len(lines):
-        return None
-    text = _render_marked(lines, numbers, where)
-    return Pruned(text, len(numbers), len(lines), name) if len(text) < len(output) else None
+    now = find_level(usage)
+    if now == before:
+        return ""
+    if usage.percent is None:
+        known = before.removesuffix(" tokens").replace(",", "")
+        last = int(known) if known.isdecimal() else 0
+        if usage.size < FIRST_COUNT or _last_count(usage.size) <= last:
+            return ""
+        return (
+            f"Context: about {usage.size:,} tokens; how many fit is not known. Write what must "
+            "survive with session_memory."
+        )
+    threshold = next(each for each in THRESHOLDS if each.level == now)
+    if threshold is THRESHOLDS[0] and before not in {each.level for each in THRESHOLDS}:
+        return ""  # there was no level yet
+    line = f"Context {now}: about {int(usage.percent)}% full. {threshold.advice}"
+    if now != INTERVENES:
+        return line
+    ours = ", ".join(f"{name} {size:,}" for name, size in sizes.items()) or "nothing"
+    return (
+        f"{line}\nOf the session's memory the prompt holds, in characters: {ours}. Choices: write "
+        "the goal and the state of the work with session_memory; remove or clear there what is "
+        "done; finish the step and let the session be compacted; or go on in a new session."
+    )
 
 
-def _choose(lines: Lines, level: Level, commands: Sequence[str]) -> tuple[str, set[int]]:
-    """The name of the rule, and the numbers of the lines that stay."""
-    left = [at for at, each in enumerate(lines) if len(each) <= level.longest]
-    if level.repeats:
-        left = _without_repeats(lines, left)
-    some = [lines[at] for at in left]
-    if len(some) <= level.over:
-        return "repeats", set(left)
-    rule = next(each for each in RULES if each.fits(some, commands))
-    chosen = {at for at in rule.keep(some, level) if 0 <= at < len(some)}
-    errors = set()
-    for at, each in enumerate(some):
-        head = each[:_LOOKED_AT]
-        if any(map(head.lower().__contains__, _HINTS)) and at not in chosen:
-            errors |= {at} if _ERROR.search(head) and not _NO_ERROR.search(head) else set()
-        if len(errors) == level.errors:
-            break
-    return rule.name, {left[at] for at in chosen | errors}
-
-
-def _without_repeats(lines: Lines, left: Sequence[int]) -> list[int]:
-    """Line numbers without the middles of runs of lines that differ only in numbers."""
-    shapes = (_NUMBER.sub("0", lines[at][:_LOOKED_AT].strip()) for at in left)
-    left_over: list[int] = []
-    for _, pairs in groupby(zip(shapes, left, strict=True), key=lambda pair: pair[0]):
-        run = [at for _, at in pairs]
-        left_over += run if len(run) < _RUN else (run[0], run[-1])
-    return left_over
-
-
-def _render_marked(lines: Lines, numbers: set[int], where: str) -> str:
-    """The lines that stay, with a mark for each gap and one for the whole."""
-    shown: list[str] = []
-    before = -1
-    for at in [*sorted(numbers), len(lines)]:
-        if gap := at - before - 1:
-            shown.append(f"{MARK}{gap:,} line{'' if gap == 1 else 's'} left out]")
-        shown += lines[at : at + 1]
-        before = at
-    counted = f"{len(numbers):,} of {len(lines):,} lines shown"
-    return "\n".join((*shown, f"{MARK}{counted}; the whole output: {where}]"))
+def _last_count(size: int) -> int:
+    """FIRST_COUNT, doubled as often as it still fits into `size`."""
+    return FIRST_COUNT << ((size // FIRST_COUNT).bit_length() - 1)

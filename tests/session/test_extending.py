@@ -14,12 +14,12 @@ from pace import HUNG
 
 import mdmemory
 from mdmemory.config.settings import load_settings
-from mdmemory.session import changes, failures, pressure, sections, session
+from mdmemory.session import changes, failures, pruning, sections, session
 from mdmemory.session.changes import Pattern
 from mdmemory.session.failures import Category
-from mdmemory.session.pressure import Threshold
+from mdmemory.session.pruning import MARK, Rule
 from mdmemory.session.sections import Slot
-from mdmemory.session.session import MARK, Rule, SessionMemory
+from mdmemory.session.session import SessionMemory, Threshold
 from mdmemory.store.state import State
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
@@ -59,9 +59,9 @@ def test_a_pattern_and_a_slot_are_a_row_each(own: SessionMemory, monkeypatch: Pa
 def test_a_pruning_rule_is_one_row(monkeypatch: Patch) -> None:
     is_table = lambda lines, commands: lines[0].startswith("|")  # noqa: E731
     row = Rule("table", is_table, lambda lines, level: {0, 1, len(lines) - 1})
-    monkeypatch.setattr(session, "RULES", (row, *session.RULES))
+    monkeypatch.setattr(pruning, "RULES", (row, *pruning.RULES))
     text = "\n".join(["| a |", "|---|", *(f"| {n} and some more text |" for n in range(99))])
-    done = session.prune(text, tool="bash", args={}, level="normal", where="x")
+    done = pruning.prune(text, tool="bash", args={}, level="normal", where="x")
     assert done.rule == "table"
     kept = [line for line in done.text.split("\n") if not line.startswith(MARK)]
     assert kept == ["| a |", "|---|", "| 98 and some more text |"]
@@ -69,7 +69,7 @@ def test_a_pruning_rule_is_one_row(monkeypatch: Patch) -> None:
 
 def test_a_threshold_is_one_row(own: SessionMemory, monkeypatch: Patch) -> None:
     row = Threshold("warm", 50, "aggressive", "Half of it is used.")
-    monkeypatch.setattr(pressure, "THRESHOLDS", (*pressure.THRESHOLDS, row))
+    monkeypatch.setattr(session, "THRESHOLDS", (*session.THRESHOLDS, row))
     said = own.message("user", "go", now=NOW, tokens=55, window=100)
     assert said == ["Context warm: about 55% full. Half of it is used."]
     lines = "\n".join(f"{'abc'[n % 3] * (n % 5 + 30)} {n}" for n in range(48))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mdmemory.errors import NotFound
 from mdmemory.session import storage
-from mdmemory.session.session import LEVELS, MARK, Pruned, prune
+from mdmemory.session.pruning import LEVELS, MARK, Pruned, prune
 from mdmemory.store.state import State
 
 NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from mdmemory.session import changes, sections, session
 from mdmemory.session.changes import take_result
 from mdmemory.session.failures import find_failure, list_succeeded
-from mdmemory.session.pressure import ContextUsage, find_level, notice, usable
 from mdmemory.session.sections import Sections, sections_of
+from mdmemory.session.session import ContextUsage, find_level, notice, usable
 
 ROOT = "/home/you/project"
 FAILED = "tests/test_a.py:3: AssertionError\nFAILED tests/test_a.py::test_x - assert 1 == 2"

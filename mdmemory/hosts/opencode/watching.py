@@ -118,7 +118,7 @@ class Watching:
 
     def window(self, params: Params) -> None:
         """Remember the context window of the model that a prompt is for."""
-        from mdmemory.session.pressure import usable
+        from mdmemory.session.session import usable
 
         if model := model_of(params):
             limit = params.get("limit")
