@@ -251,7 +251,7 @@ def settle_wishes(
         with suppress(MdmemoryError, OSError):
             # in the person's own words, and whole
             source, route = stores.open_for(wish.is_personal)
-            fact = fact_as_said(wish.text, wish.fact_type, wish.kind)
+            fact = fact_as_said(wish.text)
             said_in, turn = (each if is_id(each) else "" for each in (wish.session, wish.turn))
             of = fact, Candidate(wish.text), Caller(said_in), Proof(turn), (), now, wish.key
             done.append(_store_in(source, route, *of))

@@ -28,9 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmemory.store.state import State
 
-# `type` and `kind` are what 0.2 guessed; it kept no moment and no answers.
-_KEYS = ("type", "kind", "session", "turn", "since", "why", "project")
-_MORE = ("at", "answer", "said")
+_KEYS = ("session", "turn", "since", "why", "project", "at", "answer", "said")
 # The turns whose requests were kept while they were said, one after the other.
 ANSWERED = "answered"
 _REMEMBERED = 200  # of a session; by then a reading has long gone past them
@@ -54,8 +52,6 @@ class Wish(NamedTuple):
     at: str = ""
     answer: str = ""
     said: str = ""
-    type: str = ""
-    kind: str = ""
 
     @property
     def key(self) -> str:
@@ -66,28 +62,20 @@ class Wish(NamedTuple):
     @property
     def file(self) -> str:
         """Its file, named so that files stand in the order in which the wishes were said."""
-        moment = "".join(filter(str.isdigit, self.at or self.since))[:20]
+        moment = "".join(filter(str.isdigit, self.at))[:20]
         return f"{WISH}{moment}-{self.key}{inbox.END}"
 
     @property
     def is_personal(self) -> bool:
         """Whether it goes to the person's store, whichever project it was said in."""
-        return is_personal(self.fact_type, self.text)
-
-    @property
-    def fact_type(self) -> str:
-        """The type of the note that it becomes where nobody says a better one."""
-        return self.type or type_of(self.text)
+        return is_personal(type_of(self.text), self.text)
 
     def is_over(self, now: datetime, session: str, turn: str) -> bool:
         """Whether its turn has ended: this session is at another one (or, with "" for the turn, at
         none), or its own was silent for a while."""
         if session and self.session == session:
             return self.turn != turn
-        try:
-            return not self.at or now - datetime.fromisoformat(self.at) >= IDLE
-        except (ValueError, TypeError):
-            return True
+        return now - datetime.fromisoformat(self.at) >= IDLE
 
     def answered(self, text: str) -> Wish:
         """The wish with one more text that answers a part of it."""
@@ -282,7 +270,7 @@ def read_head(data: bytes) -> tuple[dict[str, Any], str]:
 
 
 def _render_wish(wish: Wish, key: bytes) -> bytes:
-    values = {name: getattr(wish, name) for name in (*_KEYS, *_MORE)}
+    values = {name: getattr(wish, name) for name in _KEYS}
     values |= {"seal": _seal_wish(wish, key)} if key else {}
     return render_head(values, f"{wish.text}\n")
 
@@ -290,16 +278,15 @@ def _render_wish(wish: Wish, key: bytes) -> bytes:
 def _read(data: bytes, key: bytes) -> Wish | None:
     """The wish in a file, None where it is none, or was not sealed by us."""
     values, text = read_head(data)
-    known = {name: values[name] for name in (*_KEYS, *_MORE) if name in values}
-    if not known.keys() >= {*_KEYS} or not all(isinstance(each, str) for each in known.values()):
+    known: dict[str, Any] = {name: values.get(name) for name in _KEYS}
+    if not all(isinstance(each, str) for each in known.values()):
         return None
     wish, seal = Wish(text.removesuffix("\n"), **known), str(values.get("seal", ""))
     return wish if key and hmac.compare_digest(_seal_wish(wish, key), seal) else None
 
 
 def _seal_wish(wish: Wish, key: bytes) -> str:
-    more = _MORE if wish.at else ()  # a file of 0.2 has neither, and its seal holds all the same
-    content = json.dumps([wish.text, *(getattr(wish, name) for name in (*_KEYS, *more))])
+    content = json.dumps([wish.text, *(getattr(wish, name) for name in _KEYS)])
     return hmac.new(key, content.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 

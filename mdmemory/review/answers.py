@@ -11,6 +11,7 @@ from mdmemory.actions import editing, leaving, resolve
 from mdmemory.actions.editing import cited_anew
 from mdmemory.capture import forgetting, pending, wishes
 from mdmemory.capture.note_text import description_of, name_of
+from mdmemory.capture.notice import type_of
 from mdmemory.compact import left_out
 from mdmemory.errors import BadNote, MdmemoryError, NoteChanged, NotFound, UsageError
 from mdmemory.files import read_regular, write_atomic
@@ -193,13 +194,12 @@ def _file(given: _Answer) -> Reviewed:
         return _take_out(given, path, "drop", f"Dropped {item.notes[0].name}.", path.stem)
     text = (wording.text if wording else text_of(layers, item)[0]).strip()
     wish = _wish(memory, path) if item.kind == Kind.WISH else None
-    type = wish.fact_type if wish else "reference"
+    type = type_of(wish.text) if wish else "reference"
     home, description = layers.for_type(type), description_of(text)
     stored = pending.store_waiting(
         writer, path, writer if home is memory else home.opened.writer(),
         name=name_of(description), type=type, description=description, body=text,
-        kind=wish.kind if wish else "", source="explicit" if wish else "manual",
-        today=memory.opened.today(),
+        source="explicit" if wish else "manual", today=memory.opened.today(),
     )  # fmt: skip
     return _tell_stored(given, *stored, left, home)
 

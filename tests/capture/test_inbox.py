@@ -1,7 +1,5 @@
 """What was said or imported, and is no note yet, lies in files that a person reads and keeps."""
 
-import hashlib
-import hmac
 import json
 import shutil
 import stat
@@ -172,9 +170,7 @@ def test_secrets_are_taken_out_and_a_secret_that_is_the_fact_is_not_kept(memory:
 
 
 @pytest.mark.parametrize("memory", [SHARED], indirect=True)
-def test_without_the_inbox_facts_wait_elsewhere_and_without_both_it_is_said(
-    memory: Memory,
-) -> None:
+def test_without_the_inbox_facts_wait_elsewhere_and_without_both_it_is_said(memory: Memory) -> None:
     inbox = memory.project.store / ".inbox"
     inbox.symlink_to(memory.project.root)
     let_wait(memory)
@@ -452,24 +448,6 @@ def test_nothing_is_kept_through_a_link(layers: Memory, tmp_path: Path) -> None:
     assert done.fact.startswith("Deploys")
     with pytest.raises(MdmemoryError, match="nothing is kept through links"):
         Inbox(layers.project.store / ".inbox", tmp_path / "key").put([Wish(TEXT)])
-
-
-def test_a_wish_of_0_2_is_read_and_stored_with_the_type_that_it_was_given(layers: Memory) -> None:
-    (path,) = keep(layers)
-    old = Wish("release notes are written in British English", "ses_0", "m0", "2026-05-30",
-               "busy", type="feedback")  # fmt: skip
-    # as 0.2 wrote it: without a moment, an answer and a name for its message
-    names = ("type", "kind", "session", "turn", "since", "why", "project")
-    said = json.dumps([old.text, *(getattr(old, name) for name in names)])
-    key = open_inboxes(layers.project)[0].key_file.read_bytes()
-    seal = hmac.new(key, said.encode(), hashlib.sha256).hexdigest()
-    head = "".join(f"{name}: {json.dumps(getattr(old, name))}\n" for name in names)
-    text = f"---\n{head}seal: {seal}\n---\n\n{old.text}\n"
-    path.with_name("wish-20260530-0badc0ffee00.md").write_text(text, "utf-8")
-    assert wishes_of(layers) == [old.text, TEXT]
-    (done,) = layers.settle_wishes("ses_9", "m9")
-    assert done.file.startswith("feedback-")
-    assert layers.note(done.file).note.head.session == "ses_0"
 
 
 def test_a_file_without_our_seal_is_no_wish_and_stays_where_it_is(layers: Memory) -> None:
