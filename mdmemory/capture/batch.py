@@ -115,10 +115,11 @@ class Origin(NamedTuple):
 
 class Put(NamedTuple):
     """The note of a fact as it will be, and what happens to it: added, confirmed, restored,
-    reinforced, or known (nothing)."""
+    reinforced, or known (nothing). `verb` is what a commit calls that."""
 
     note: StoredNote
     outcome: str
+    verb: str = ""
 
     @property
     def is_new(self) -> bool:
@@ -206,7 +207,7 @@ class Batch:
             (Change(file, old.digest if old else None, data),),
         )
         self._put.pop(file, None)
-        self._put[file] = Put(StoredNote(file, digest(data), note), outcome)
+        self._put[file] = Put(StoredNote(file, digest(data), note), outcome, verb)
         return self._put[file]
 
     def replace(

@@ -17,13 +17,13 @@ from mdmemory.capture import quote_proof
 from mdmemory.capture.batch import visible_notes
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.quote_proof import Proof
-from mdmemory.capture.store_fact import room_left, spend_budget
+from mdmemory.capture.store_fact import note_down, room_left, spend_budget
 from mdmemory.capture.wishes import read_head, render_head
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, read_regular, write_atomic
 from mdmemory.note.note import SUPERSEDED
 from mdmemory.privacy.redaction import redact
-from mdmemory.store import evidence, inbox
+from mdmemory.store import inbox
 from mdmemory.store.evidence import Evidence
 from mdmemory.store.project import INBOX, Project
 from mdmemory.store.writer import NoteSource, StoredIn, Writer, find_note
@@ -99,9 +99,7 @@ def forget_notes(
                 commit=written.commit or done.commit, waits=done.waits or written.waits,
             )  # fmt: skip
         outcome, reasons = ("refused", (proof.why,)) if proof.why else ("forgotten", ())
-        with writer.state() as state:
-            row = Evidence(session, "assistant", outcome, reasons, file)
-            evidence.record_evidence(state, [row], now)
+        note_down(writer, Evidence(session, "assistant", outcome, reasons, file), now)
     if not (done.files or done.waiting):
         raise NotProven(done.left[0][0], first)
     return done

@@ -105,7 +105,7 @@ def store_fact(stores: Stores, call: Candidate, caller: Caller, *, now: datetime
             # again after the cut: half of a text may look like what the whole did not
             preview = redact(clean[:PREVIEW])[0]
             row = Evidence(caller.session, "assistant", "dropped", refused.reasons, preview)
-            _note_down(sources[0].writer, row, now)
+            note_down(sources[0].writer, row, now)
         raise
     named = [find_note(sources, name) for name in dict.fromkeys(call.replaces)]
     texts = [whole_text(each.stored.note) for each in named]
@@ -167,9 +167,7 @@ def _store_in(
             if turn and is_in_force and (old := _as_said(writer, session, turn, fact)):
                 batch.take_out(old, put.note)
             trailers = [("Memory-Proof", "host")] if batch.made and not turn else []
-            verb = {"confirmed": "confirm", "restored": "restore", "reinforced": "reinforce"}.get(
-                put.outcome, "store" if put.is_new else "supersede"
-            )
+            verb = put.verb or "supersede"
         written = batch.write(verb, session=session, trailers=trailers, by_model=not wish)
         if written.kept:
             file = written.kept[0][0]
@@ -183,7 +181,7 @@ def _store_in(
                 state.set_watermark(session, " ".join([*known_rows, row]), _AS_SAID)
     outcome = head.status or "added" if put.is_new else put.outcome if wish else "known"
     phase, files = "asked" if wish else "assistant", tuple(each.file for each in near)
-    _note_down(writer, Evidence(session, phase, outcome, (), put.note.file, files), now)
+    note_down(writer, Evidence(session, phase, outcome, (), put.note.file, files), now)
     done = Stored(
         put.note.file, head.name, put.note.digest, written.commit, head.status, not put.is_new,
         near, fact.redacted, written.waits, tuple(each.told() for each in batch.made), tuple(left),
@@ -336,6 +334,7 @@ def _named_with(done: Stored, prefix: str) -> Stored:
     )
 
 
-def _note_down(writer: Writer, row: Evidence, now: datetime) -> None:
+def note_down(writer: Writer, row: Evidence, now: datetime) -> None:
+    """Put what became of a call into the log of evidence."""
     with writer.state() as state:
         evidence.record_evidence(state, [row], now)
