@@ -798,10 +798,7 @@ class Memory(Layers):
 
     def observations(self) -> Observations:
         """The short form of what the assistant's tools showed in earlier work."""
-        opened = self.opened
-        return observe.observations.Observations(
-            opened.project, opened.state, opened.writer, self._clock
-        )
+        return observe.observations.Observations(self.project, self.state, self._clock)
 
     def compact(
         self, *, plan: str | bytes | None = None, model: Model | None = None,

@@ -42,20 +42,6 @@ class Stores(Protocol):
         """The one that a fact goes to, made where it is missing. Raises NoStore."""
 
 
-class OneStore(NamedTuple):
-    """A store that gets whatever there is."""
-
-    writer: Writer
-
-    def sources(self) -> list[NoteSource]:
-        """It alone."""
-        return [NoteSource("", self.writer)]
-
-    def open_for(self, personal: bool) -> tuple[NoteSource, Route]:
-        """It, whatever the fact is."""
-        return self.sources()[0], ALL
-
-
 @dataclass(frozen=True, slots=True)
 class Route:
     """`folder` is where a fact was said that only the person's store could take: its note names it.

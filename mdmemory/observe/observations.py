@@ -13,7 +13,6 @@ from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
-    from mdmemory.capture.extracted import Extracted
     from mdmemory.llm.answer import Model
     from mdmemory.observe.observation import Observation
     from mdmemory.observe.queue import Worked
@@ -21,8 +20,6 @@ if TYPE_CHECKING:  # each is loaded by the method that needs it
     from mdmemory.observe.timeline import Timeline
     from mdmemory.search.results import Found
     from mdmemory.store.state import State
-    from mdmemory.store.writer import Writer
-    from mdmemory.transcripts.turns import Turn
 
 BATCHES = 8  # of five, in one go; the next idle takes the rest
 
@@ -33,7 +30,6 @@ class Observations:
 
     project: Project
     state: Callable[[], State]
-    writer: Callable[[], Writer]
     clock: Callable[[], datetime]
 
     @property
@@ -159,31 +155,6 @@ class Observations:
         self.work()
         self.summarize(session)
         return True
-
-    def promote(self, id: str, turns: Sequence[Turn] = ()) -> Extracted:
-        """Offer the facts of an observation (its title, if it has none) to capture.
-
-        A tool's output proves nothing: facts that no user's turn in `turns` bears out wait in
-        `Memory.pending()` for a person. Raises NotFound, UsageError, and errors of a write.
-        """
-        from mdmemory.capture.batch import OneStore
-        from mdmemory.capture.extracted import Extracted
-        from mdmemory.capture.summary import take_summary
-        from mdmemory.session.cleaning import LEFT_OUT
-
-        recalled = self.recall(id)
-        if len(recalled) != 1:
-            raise UsageError("One observation is promoted at a time.", "Name one number.")
-        draft, session = recalled[0].draft, recalled[0].session or "observations"
-        type = "decision" if draft.type == "decision" else "project"
-        facts = [fact for fact in draft.facts or (draft.title,) if fact != LEFT_OUT]
-        if not facts:
-            return Extracted(session, dropped=[{"text": LEFT_OUT, "reasons": ["injection"]}])
-        text = "\n".join(["Memory candidates:", *(f"- [{type}] {fact}" for fact in facts)])
-        writer = self.writer()
-        return take_summary(
-            OneStore(writer), writer, session, text, turns, now=self.clock(), shown={}
-        )
 
     def _model(self) -> Model | None:
         from mdmemory.llm import choose
