@@ -10,6 +10,8 @@ from projects import commit_all
 
 from mdmemory import Memory
 from mdmemory.config.settings import load_settings
+from mdmemory.observe import observation
+from mdmemory.observe.observation import Observation
 from mdmemory.store.project import Project
 from mdmemory.store.writer import Writer
 from mdmemory.tools import table
@@ -89,6 +91,15 @@ def begin_store(
         return Memory.open(repository, **how)
 
     return begin
+
+
+def observe(memory: Memory, title: str, session: str, **more: Any) -> Observation:
+    """Keep an observation, as the queue does."""
+    draft, at = observation.make_draft("discovery", title, **more), memory.now()
+    with memory.state() as state:
+        insert = observation.insert_statement(session, f"{at:%FT%T+00:00}", "bash", "", draft)
+        state.change(insert)
+        return observation.newest(state, 1)[0]
 
 
 def call(

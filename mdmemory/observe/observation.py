@@ -40,8 +40,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A stored observation. `at` is ISO 8601 in UTC; `model` wrote it, "" for none; `tool` is
-    "person" if a person wrote it."""
+    """A stored observation. `at` is ISO 8601 in UTC; `model` wrote it, "" for none."""
 
     id: int
     session: str
@@ -120,12 +119,6 @@ def insert_statement(session: str, at: str, tool: str, model: str, draft: Draft)
         session, at, tool, model, draft.type, draft.title, draft.narrative, *lists,
         json.dumps(draft.files, ensure_ascii=False), draft.importance,
     )  # fmt: skip
-
-
-def add(state: State, session: str, draft: Draft, now: datetime) -> Observation:
-    """Store the draft of a person."""
-    state.change(insert_statement(session, now.isoformat(timespec="seconds"), "person", "", draft))
-    return newest(state, 1)[0]
 
 
 def newest(state: State, limit: int, session: str = "") -> list[Observation]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from mdmemory.config import person
-from mdmemory.errors import MdmemoryError, UsageError
+from mdmemory.errors import MdmemoryError
 from mdmemory.store.project import Project
 
 if TYPE_CHECKING:  # each is loaded by the method that needs it
@@ -81,26 +81,6 @@ class Observations:
         return timeline.block(some, total=total, summary=summary, budget=budget)
 
     # writing
-
-    def add(
-        self, text: str, *, type: str = "discovery", files: Sequence[str] = (), session: str = ""
-    ) -> Observation:
-        """Store an observation in a person's words; the first line is its title. Private text and
-        secrets are left out. Raises UsageError if nothing is left."""
-        from mdmemory.observe import observation
-        from mdmemory.observe.observation import TYPES, make_draft
-        from mdmemory.session.cleaning import visible
-
-        title, _, rest = visible(text).strip().partition("\n")
-        if type not in TYPES:
-            raise UsageError(f"There is no type {type}.", f"Use one of: {', '.join(TYPES)}.")
-        if not title.strip():
-            raise UsageError("There is no text to keep.", "Write it behind the command.")
-        with self.state() as state:
-            draft = make_draft(type, title, rest, files=files)
-            added = observation.add(state, session, draft, self.clock())
-            observation.expire(state, self.clock())
-        return added
 
     def forget(self, ids: str) -> list[Observation]:
         """Remove the observations with these numbers and the summaries of their sessions.

@@ -10,6 +10,7 @@ from demo_project import prepare, talk
 from json_shapes import SHOWN, fits
 from projects import Ask, Git, Patch, Run
 from scene import Scene
+from stores import observe
 
 from mdmemory import Memory
 from mdmemory.cli.commands import COMMANDS
@@ -170,7 +171,7 @@ def of_sessions(ask: Ask, memory: Memory) -> Answers:
     """What is kept of sessions."""
     with memory.session("ses_1") as own:
         own.write("goal", "Ship it", now=memory.now())
-    memory.observations().add("The gateway answers 429", files=["a.py"], session="ses_1")
+    observe(memory, "The gateway answers 429", "ses_1", files=["a.py"])
     found = {"session": ask("session"), "session ID": ask("session", "ses_1")}
     found |= {"session NUMBER": ask("session", "1"), "session --work": ask("session", "--work")}
     found["session --forget"] = ask("session", "--forget", "1")

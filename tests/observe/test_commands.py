@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fake_server import FakeServer, system_text, user_texts
 from scripted import Scripted
-from stores import BeginStore, call
+from stores import BeginStore, call, observe
 
 from mdmemory import Memory
 from mdmemory.cli import main
@@ -70,13 +70,13 @@ def test_a_summary_tells_what_the_user_asked_for_first(memory: Memory, monkeypat
     monkeypatch.setattr("mdmemory.transcripts.sources.copy", lambda hosts, session: said)
     monkeypatch.setattr("mdmemory.transcripts.sources.read", lambda copied: copied)
     found = memory.observations()
-    found.add("The limit is twenty a second", session="ses_1")
+    observe(memory, "The limit is twenty a second", "ses_1")
     summed = found.summarize("ses_1").summary
     assert summed.request == "Mend the upload."
 
 
 def test_a_timeline_can_keep_to_the_session_that_asks(memory: Memory) -> None:
-    memory.observations().add("Of another", session="ses_2")
+    observe(memory, "Of another", "ses_2")
     mine = Caller("ses_1")
     assert call(memory, "memory_timeline", {"scope": "session"}, mine).structured["total"] == 0
     assert call(memory, "memory_timeline", {}, mine).structured["total"] == 1
@@ -103,13 +103,10 @@ def test_a_project_cannot_switch_observations_on(repository: Path, memory: Memor
 
 def test_what_cannot_be_kept_or_searched_is_left_out_or_said(memory: Memory) -> None:
     found = memory.observations()
-    with pytest.raises(UsageError):
-        found.add(" <private>all of it</private> ")
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\n-----END PRIVATE KEY-----"
-    kept = found.add(f"Deploys\n<private>\nZebra\n</private>\n{key}\nwith a key")
+    text = f"<private>\nZebra\n</private>\n{key}\nwith a key"
+    kept = observe(memory, "Deploys", "ses_1", narrative=text)
     assert kept.draft.narrative == "[redacted:private_key]\nwith a key"
-    with pytest.raises(UsageError):
-        found.add("x", type="task")
     with pytest.raises(NotFound):
         found.forget("7")
     with pytest.raises(UsageError):
@@ -118,8 +115,8 @@ def test_what_cannot_be_kept_or_searched_is_left_out_or_said(memory: Memory) -> 
 
 def test_what_is_forgotten_is_in_no_summary_and_no_database(memory: Memory) -> None:
     found = memory.observations()
-    found.add("The zebra protocol", session="ses_1")
-    found.add("Another thing", session="ses_2")
+    observe(memory, "The zebra protocol", "ses_1")
+    observe(memory, "Another thing", "ses_2")
     for session in ("ses_1", "ses_2"):
         found.summarize(session)
     assert found.search("zebra").hits
@@ -138,7 +135,7 @@ def test_a_session_shows_its_observations_and_forgets_them(memory: Memory, capsy
         return json.loads(capsys.readouterr().out)
 
     assert ask("session", "--work")["kept"] == 0
-    kept = memory.observations().add("The gateway limit is 20.", files=["a.py"], session="ses_1")
+    kept = observe(memory, "The gateway limit is 20.", "ses_1", files=["a.py"])
     (shown,) = ask("session", "ses_1")["observations"]
     assert (shown["title"], shown["files"]) == ("The gateway limit is 20.", ["a.py"])
     assert ask("session", str(kept.id)) == [shown]
