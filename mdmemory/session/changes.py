@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -144,21 +144,10 @@ def remove(memory: Sections, section: str, text: str) -> str:
     rows = [each for each in sections.entries(memory) if section in ("", each.section)]
     by_id = [each for each in rows if each.id == wanted]
     gone = by_id[0] if by_id else rows[_place([each.text for each in rows], wanted, section)]
-    _drop(memory, gone)
-    return gone.text
-
-
-def leave(memory: Sections, section: str, texts: Collection[str]) -> None:
-    """Take these entries out of a list, as far as they are in it."""
-    for each in sections.entries(memory):
-        if each.section == section and each.text in texts:
-            _drop(memory, each)
-
-
-def _drop(memory: Sections, gone: sections.SessionEntry) -> None:
     named = {ERRORS: "summary", sections.FILES: "path"}.get(gone.section, "text")
     items = memory.slots.get(gone.section) or getattr(memory, gone.section)
     items[:] = [each for each in items if getattr(each, named) != gone.text]
+    return gone.text
 
 
 def _place(texts: list[str], wanted: str, section: str) -> int:

@@ -212,11 +212,6 @@ class SessionMemory:
         returns its text. Raises NotFound."""
         return self._edit(lambda memory: changes.remove(memory, section, text), now)
 
-    def leave(self, section: str, texts: Collection[str], *, now: datetime) -> None:
-        """Take these entries out of a list, as far as they are in it."""
-        if texts:
-            self._edit(lambda memory: changes.leave(memory, section, texts), now)
-
     def clear(self, *sections: str, now: datetime) -> int:
         """Empty sections; returns how many entries they had."""
         return self._edit(lambda memory: sum(changes.clear(memory, each) for each in sections), now)
