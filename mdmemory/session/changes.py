@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mdmemory.capture.notice import type_of
 from mdmemory.errors import NotFound, UsageError
 from mdmemory.session import failures, sections
 from mdmemory.session.cleaning import clean, cut, line, visible
@@ -86,14 +85,6 @@ def add(memory: Sections, section: str, text: str, *, is_candidate: bool = False
         item = Item(text, memory.event, is_candidate=is_candidate)
         memory.slots[section] = [*others, item][-SLOTS[section].holds :]
     return sections.SessionEntry(section, text, text).id
-
-
-def propose(memory: Sections, type: str, text: str) -> None:
-    """Add a candidate for a note."""
-    new = sections.SessionFact(type, line(text, sections.LONGEST))
-    if new.text:
-        others = [each for each in memory.candidates if each != new]
-        memory.candidates = [*others, new][-sections.HOLDS[sections.CANDIDATES] :]
 
 
 def open_error(memory: Sections, error: sections.Error) -> None:
@@ -271,10 +262,7 @@ def take_result(
 def take_mentions(memory: Sections, text: str, speaker: str) -> None:
     """Take what a text of the user, the assistant or a tool says; it is `visible`."""
     for place, mention in find_mentions(text, speaker):
-        if place == sections.CANDIDATES:
-            propose(memory, type_of(mention), mention)
-        else:
-            add(memory, place, mention, is_candidate=place == "decisions")
+        add(memory, place, mention, is_candidate=place in ("decisions", sections.CANDIDATES))
 
 
 def _touch(memory: Sections, path: str, action: str) -> None:

@@ -12,10 +12,10 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from mdmemory.capture.candidates import MAX_CANDIDATES
+from mdmemory.capture.notice import type_of
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest
-from mdmemory.note.limits import TYPES
-from mdmemory.session.sections import Sections
+from mdmemory.session.sections import CANDIDATES, Sections
 from mdmemory.session.storage import PROMOTION_DAYS
 
 if TYPE_CHECKING:  # loaded where something is promoted
@@ -61,9 +61,8 @@ class Accounting:
 def enter(state: State, session: str, memory: Sections, today: str) -> None:
     """Put a session's decisions and candidates into the journal; known ones stay as they are, but
     for decisions that were taken again after others."""
-    candidates = [("decision", text) for text in memory.decisions]
-    types = (*TYPES, "decision")
-    candidates += [(each.type, each.text) for each in memory.candidates if each.type in types]
+    candidates = [("decision", text) for text in memory.said("decisions")]
+    candidates += [(type_of(text), text) for text in memory.said(CANDIDATES)]
     oldest = (date.fromisoformat(today) - timedelta(days=PROMOTION_DAYS)).isoformat()
     insert = "INSERT OR IGNORE INTO promotion VALUES (?, ?, ?, ?, ?, 0, '')"
     state.change(
@@ -79,7 +78,9 @@ def enter(state: State, session: str, memory: Sections, today: str) -> None:
 def _again(state: State, session: str, memory: Sections) -> list[str]:
     """The ids of known decisions that were taken again after a decision that came later."""
     places = {each.id: at for at, each in enumerate(read_journal(state, session))}
-    ids = [id for text in memory.decisions if (id := _id(session, "decision", text)) in places]
+    ids = [
+        id for text in memory.said("decisions") if (id := _id(session, "decision", text)) in places
+    ]
     return [id for at, id in enumerate(ids) if any(places[each] > places[id] for each in ids[:at])]
 
 

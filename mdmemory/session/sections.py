@@ -29,11 +29,11 @@ class Slot:
 
 FILES, ERRORS, CANDIDATES, POOL = "files", "errors", "candidates", "pool"
 SLOTS: dict[str, Slot] = {
-    "decisions": Slot(8, 8, 260), "todos": Slot(3), "dependencies": Slot(3), POOL: Slot(20, 10),
+    "decisions": Slot(8, 8, 260), "todos": Slot(3), "dependencies": Slot(3),
+    CANDIDATES: Slot(12, 6, 260), POOL: Slot(20, 10),
 }  # fmt: skip
-HOLDS = {FILES: 20, ERRORS: 5, CANDIDATES: 12}
-SHOWN = {FILES: 8, ERRORS: 3, CANDIDATES: 6}
-LONGEST = 260  # characters of a candidate
+HOLDS = {FILES: 20, ERRORS: 5}
+SHOWN = {FILES: 8, ERRORS: 3}
 NOTED = "noted"  # the category of an error that no command reported
 LASTS = 40  # events that a mention stays in the pool
 # What a file's best action says about its part in the work.
@@ -84,14 +84,6 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionFact:
-    """A candidate for a note; `type` is decision, project... as in a summary's section."""
-
-    type: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class SessionEntry:
     """One line of a list as it is shown, and the text that names it there."""
 
@@ -116,16 +108,14 @@ class Sections:
     files: list[File] = field(default_factory=list)
     errors: list[Error] = field(default_factory=list)
     slots: dict[str, list[Item]] = field(default_factory=dict)
-    candidates: list[SessionFact] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
         """The memory as a JSON object."""
         return asdict(self)
 
-    @property
-    def decisions(self) -> list[str]:
-        """The decisions that may become notes, the oldest first."""
-        return [each.text for each in self.slots.get("decisions", ()) if each.is_candidate]
+    def said(self, slot: str) -> list[str]:
+        """The entries of a slot that may become notes, the oldest first."""
+        return [each.text for each in self.slots.get(slot, ()) if each.is_candidate]
 
 
 def sections_of(document: Mapping[str, Any] | None) -> Sections:
@@ -143,7 +133,6 @@ def sections_of(document: Mapping[str, Any] | None) -> Sections:
                 name: [Item(each["text"], each["at"], each["is_candidate"]) for each in slots[name]]
                 for name in SLOTS if slots.get(name)
             },
-            [SessionFact(**each) for each in parts.get(CANDIDATES, ())],
         )  # fmt: skip
     except (LookupError, TypeError, ValueError, AttributeError):
         return Sections()
@@ -151,7 +140,7 @@ def sections_of(document: Mapping[str, Any] | None) -> Sections:
 
 def names() -> tuple[str, ...]:
     """The sections, in the order of the prompt."""
-    return (*BLOCKS, ERRORS, FILES, *SLOTS, CANDIDATES)
+    return (*BLOCKS, ERRORS, FILES, *SLOTS)
 
 
 # --- what is shown
@@ -203,5 +192,3 @@ def _rows(memory: Sections) -> Iterator[SessionEntry]:
     for name in SLOTS:
         for item in reversed(memory.slots.get(name, ())):
             yield SessionEntry(name, item.text, item.text)
-    for fact in reversed(memory.candidates):
-        yield SessionEntry(CANDIDATES, f"[{fact.type}] {fact.text}", fact.text)

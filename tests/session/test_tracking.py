@@ -59,9 +59,9 @@ def test_what_is_kept_is_bounded() -> None:
         used(state, "edit", f"f{number}.py")
         ran(state, f"pytest t{number}.py", 1, f"FAILED t{number}.py: {number}")
         changes.add(state, "decisions", f"Decision number {number}", is_candidate=True)
-        changes.propose(state, "project", f"Candidate number {number}")
+        changes.add(state, "candidates", f"Candidate number {number}", is_candidate=True)
     assert (len(state.files), len(state.errors)) == (20, 5)
-    assert (len(state.decisions), len(state.candidates)) == (8, 12)
+    assert [len(state.said(name)) for name in ("decisions", "candidates")] == [8, 12]
 
 
 REAL = [
@@ -188,7 +188,7 @@ def test_a_snapshot_is_never_over_its_budget_and_tells_whole_lines(
         used(state, "edit", path)
         ran(state, "pytest", code, text)
         changes.add(state, "decisions", text)
-        changes.propose(state, "project", path)
+        changes.add(state, "candidates", path)
     shown = snapshot(state)
     assert len(shown) <= session.LISTS + 250
     lines = shown.split("\n")[3:-1]
