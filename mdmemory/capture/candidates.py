@@ -39,17 +39,27 @@ _TEXTS = (*_CHOICES, "title", "fact", "why", "quote")
 _FORMER = {"fact": "description", "replaces": "file"}
 
 
-class Answered(NamedTuple):
-    """The candidates that can be judged, and those that cannot: what each says, and why.
+@dataclass
+class SessionReading:
+    """What `model` ("": none was asked) found in the turns up to `upto` (an id, "" where none was
+    read), or in one of its answers.
 
-    `unreadable` counts those of them that did not stand in the answer whole or as asked for."""
+    `shown` are the digests of all notes that it was shown, by file, `dropped` what it found and
+    cannot be read, and turns that are too long for it, with a reason; `failure` says why it stopped
+    early, and `failed` is the last turn of the question that had no answer.
+    """
 
-    candidates: tuple[Candidate, ...] = ()
-    dropped: tuple[tuple[str, str], ...] = ()
-    unreadable: int = 0
+    model: str = ""
+    upto: str = ""
+    failure: MdmemoryError | None = None
+    failed: str = ""
+    candidates: list[Candidate] = field(default_factory=list)
+    dropped: list[tuple[str, str]] = field(default_factory=list)
+    shown: dict[str, str] = field(default_factory=dict)
+    unreadable: int = 0  # candidates that came neither whole nor as asked for
 
 
-def parse(answer: str) -> Answered:
+def parse(answer: str) -> SessionReading:
     """The candidates in an answer, as far as they are whole. Raises BadAnswer where there is no
     list of them, or none that can be read."""
     if len(answer) > MAX_ANSWER:
@@ -64,7 +74,7 @@ def parse(answer: str) -> Answered:
     dropped += [("a candidate that did not come whole", "schema")] * objects.lost
     dropped += [(each.text, "too_many") for each in good[MAX_CANDIDATES:]]
     count = len(objects.objects) - len(good) + objects.lost
-    return Answered(tuple(good[:MAX_CANDIDATES]), tuple(dropped), count)
+    return SessionReading(candidates=good[:MAX_CANDIDATES], dropped=dropped, unreadable=count)
 
 
 def _read_candidate(value: Mapping[str, Any]) -> Candidate | None:
@@ -221,26 +231,6 @@ Report = Callable[[int, int, str], None]  # done, total, what
 Portion = tuple[Turn, ...]
 
 
-@dataclass
-class SessionReading:
-    """What `model` ("": none was asked) found in the turns up to `upto` (an id, "" where none was
-    read).
-
-    `shown` are the digests of all notes that it was shown, by file, `dropped` what it found and
-    cannot be read, and turns that are too long for it, with a reason; `failure` says why it stopped
-    early, and `failed` is the last turn of the question that had no answer.
-    """
-
-    model: str = ""
-    upto: str = ""
-    failure: MdmemoryError | None = None
-    failed: str = ""
-    candidates: list[Candidate] = field(default_factory=list)
-    dropped: list[tuple[str, str]] = field(default_factory=list)
-    shown: dict[str, str] = field(default_factory=dict)
-    unreadable: int = 0  # candidates
-
-
 def ask_about(
     asking: Asking, turns: Sequence[Turn], notes: Sequence[StoredNote], today: str, near: Near,
     report: Report = lambda *_: None,
@@ -280,7 +270,7 @@ def ask_about(
     return reading
 
 
-def _ask_whole(asking: Asking, question: str, has_halves: bool) -> tuple[Answered, bool]:
+def _ask_whole(asking: Asking, question: str, has_halves: bool) -> tuple[SessionReading, bool]:
     """What was found, and whether the answer was cut off: then it is asked again in halves. An
     answer that cannot be read gets one more question, with an example of the form."""
     answer = asking.model.complete(asking.system, question, CANDIDATES)
@@ -288,7 +278,7 @@ def _ask_whole(asking: Asking, question: str, has_halves: bool) -> tuple[Answere
         return parse(answer.text), answer.cut
     except BadAnswer:
         if answer.cut and has_halves:
-            return Answered(), True  # nothing of it is whole
+            return SessionReading(), True  # nothing of it is whole
     again = asking.model.complete(asking.system, once_more(question, CANDIDATES), CANDIDATES)
     return parse(again.text), again.cut
 

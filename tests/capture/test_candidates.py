@@ -17,8 +17,8 @@ from mdmemory.capture.candidates import (
     MAX_ANSWER,
     MAX_BODIES,
     MAX_CANDIDATES,
-    Answered,
     Candidate,
+    SessionReading,
     make_question,
     parse,
     redact_turns,
@@ -58,10 +58,10 @@ def note(name: str, body: str) -> StoredNote:
 
 def test_an_object_a_list_and_a_fenced_answer_are_read_alike() -> None:
     found = parse(answer(GOOD))
-    assert found.candidates == (Candidate(**{**GOOD, "replaces": ()}),)
+    assert found.candidates == [Candidate(**{**GOOD, "replaces": ()})]
     assert parse(json.dumps([GOOD])) == found
     assert parse(f"```json\n{answer(GOOD)}\n```\n") == found
-    assert parse('{"candidates": []}') == Answered()
+    assert parse('{"candidates": []}') == SessionReading()
     items: Any = CANDIDATES["properties"]["candidates"]["items"]
     assert set(items["properties"]) == set(GOOD), "the fields that models are asked for"
 
