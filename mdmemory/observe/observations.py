@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -110,19 +110,18 @@ class Observations:
                 stored += done.kept
                 if done.failure or not queue.waiting(state)["pending"]:
                     break
-        return queue.Worked(stored, done.waiting, done.failed, done.failure)
+        return replace(done, kept=stored)
 
-    def summarize(self, session: str, *, request: str = "", model: Model | None = None) -> Summed:
-        """Update the summary of a session. `request` is what its user wanted (default: the user's
-        first message, if a host on this machine has it)."""
+    def summarize(self, session: str, *, model: Model | None = None) -> Summed:
+        """Update the summary of a session. What its user wanted is their first message, if a host
+        on this machine has it."""
         from mdmemory.observe.summaries import summarize
+        from mdmemory.transcripts.sources import copy, read
 
-        if not request:
-            from mdmemory.transcripts.sources import copy, read
-
-            with suppress(MdmemoryError, OSError):
-                turns = read(copy(person.host_places(), session)).turns
-                request = next((turn.text for turn in turns if turn.role == "user"), "")
+        request = ""
+        with suppress(MdmemoryError, OSError):
+            turns = read(copy(person.host_places(), session)).turns
+            request = next((turn.text for turn in turns if turn.role == "user"), "")
         model = model or self._model()
         with self.state() as state:
             return summarize(state, session, model, self.clock(), request=request)

@@ -63,8 +63,8 @@ def tool_used(
     return True
 
 
-def work(state: State, model: Model | None, now: datetime, *, batches: int = 1) -> Worked:
-    """Turn batches of five events into observations, by `model` or by their metadata; then remove
+def work(state: State, model: Model | None, now: datetime) -> Worked:
+    """Turn a batch of five events into observations, by `model` or by their metadata; then remove
     observations that are too old. A failed model is reported as `failure`."""
     seconds = int(now.timestamp())
     _refresh(state, seconds)
@@ -74,17 +74,14 @@ def work(state: State, model: Model | None, now: datetime, *, batches: int = 1) 
     while events := _take_events(state, seconds, old):
         stored += _finish(state, events, _make_drafts(events, None), "", seconds)
     failure = None
-    for _ in range(batches):
-        events = _take_events(state, seconds)
-        if not events:
-            break
+    if events := _take_events(state, seconds):
         try:
             drafts = _make_drafts(events, model)
         except MdmemoryError as problem:
             failure = problem
             _give_back(state, events, seconds, counts=problem.code != "over_cap")
-            break
-        stored += _finish(state, events, drafts, model.name if model else "", seconds)
+        else:
+            stored += _finish(state, events, drafts, model.name if model else "", seconds)
     observation.expire(state, now)
     state.change(_delete_beyond("status = 'completed'", MAX_DONE))
     counts = waiting(state)

@@ -188,7 +188,8 @@ def test_the_queue_and_the_observations_are_bounded(state: State, monkeypatch: A
     for number in range(9):
         use(state, number, at=NOW + timedelta(seconds=number))
     assert queue.waiting(state)["pending"] == 6
-    queue.work(state, None, NOW, batches=3)
+    for _ in range(3):
+        queue.work(state, None, NOW)
     assert queue.waiting(state)["completed"] == 2
     kept = [found.draft.title for found in observation.newest(state, 9)]
     assert kept == [f"Read src/f{number}.py" for number in (8, 7, 6, 5)]
