@@ -37,7 +37,7 @@ from mdmemory.privacy import private, redaction
 from mdmemory.prompt import message_part
 from mdmemory.search import by_message, chunks, database, feeders, query
 from mdmemory.search.postgres import postgres
-from mdmemory.session import changes, cleaning, failures, sections, session
+from mdmemory.session import changes, cleaning, failures, pruning, sections
 from mdmemory.store import conflicts, index, note_links, strangers
 from mdmemory.store.store import StoredNote
 from mdmemory.text import (
@@ -169,7 +169,7 @@ def _failure(category: str) -> Call:
 
 
 def _prune(level: str) -> Call:
-    return lambda text: session.prune(text, tool="bash", args={}, level=level, where="there")
+    return lambda text: pruning.prune(text, tool="bash", args={}, level=level, where="there")
 
 
 def _patterns(speaker: str) -> Call:
@@ -365,7 +365,7 @@ EVERY = (
     *rows(cleaning, "visible clean"),
     row(lambda text: cleaning.line(text, 200), cleaning, "line"),
     *(row(_patterns(each), changes, each) for each in ("user", "assistant", "tool")),
-    *(row(_prune(each), session, each) for each in session.LEVELS),
+    *(row(_prune(each), pruning, each) for each in pruning.LEVELS),
     row(_result, changes),
     row(_patch, changes, "patch"),
     *rows(sections, "key"),
