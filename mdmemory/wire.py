@@ -70,7 +70,10 @@ class Sink:
 
     def send(self, value: Any) -> None:
         """Write a JSON value as one line; what UTF-8 cannot write becomes U+FFFD."""
-        data = json.dumps(_whole_value(value)).encode("ascii") + b"\n"
+        self.write(json.dumps(_whole_value(value)).encode("ascii") + b"\n")
+
+    def write(self, data: bytes) -> None:
+        """Write a line, or several."""
         with self._writing:
             while data and not self.closed:
                 try:
@@ -120,9 +123,7 @@ def _finite_number(written: str) -> float:
 
 def _whole_value(value: Any, key: str = "") -> Any:
     """A JSON value whose texts UTF-8 can write; an `id` stays as the host gave it."""
-    if isinstance(value, str):
-        if value.isascii() or key == "id":
-            return value
+    if isinstance(value, str) and not value.isascii() and key != "id":
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
         return {name: _whole_value(each, name) for name, each in value.items()}

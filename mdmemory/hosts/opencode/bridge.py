@@ -8,7 +8,6 @@ The socket bridge reads and answers lines as it does.
 from __future__ import annotations
 
 import json
-import os
 import queue
 import threading
 import time
@@ -17,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from mdmemory.errors import MdmemoryError, UsageError
-from mdmemory.wire import Signals, parse_line, read_lines
+from mdmemory.wire import Signals, Sink, parse_line, read_lines
 
 LAST_CALL = 5.0  # seconds that a running call has to end in
 NEWS = 1.0  # seconds between two looks for what to tell the host
@@ -41,11 +40,10 @@ class Bridge:
         failed: Callable[[str, Exception], None], tick: Callable[[], float],
         news: Callable[[], Result | None] = lambda: None,
     ) -> None:  # fmt: skip
-        self._source, self._sink = source, sink
+        self._source, self._sink = source, Sink(sink)
         self._tick, self._news = tick, news
         self._answered = partial(answer_request, methods=methods, failed=failed)
-        self._ended, self._due = False, 0.0
-        self._writing = threading.Lock()
+        self._due = 0.0
         self._calls: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
     def serve(self) -> None:
@@ -60,9 +58,8 @@ class Bridge:
                         caller.start()
                     self._calls.put(request)
                 else:
-                    self._write(self._answered(request, id=request.get("id")))
-                    self._ended = self._ended or request.get("method") == END
-                if self._ended:
+                    self._sink.write(self._answered(request, id=request.get("id")))
+                if self._sink.closed or request.get("method") == END:
                     break
         if caller:
             self._calls.put(None)
@@ -71,22 +68,14 @@ class Bridge:
     def _look(self) -> float:
         """Tell the news, and do what is due; the seconds until the next look."""
         if (event := self._news()) is not None:
-            self._write(json.dumps({"event": dict(event)}).encode("ascii") + b"\n")
+            self._sink.send({"event": event})
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + self._tick()
         return min(max(0.0, self._due - time.monotonic()), NEWS)
 
     def _answer_calls(self) -> None:
         while (request := self._calls.get()) is not None:
-            self._write(self._answered(request, id=request.get("id")))
-
-    def _write(self, data: bytes) -> None:
-        with self._writing:
-            try:
-                while data:
-                    data = data[os.write(self._sink, data) :]
-            except BrokenPipeError:  # the host has gone
-                self._ended = True
+            self._sink.write(self._answered(request, id=request.get("id")))
 
 
 def parse_request(line: bytes) -> dict[str, Any]:
