@@ -191,13 +191,21 @@ class Log:
     """A line for each error. A line that is among the last 16 is not repeated."""
 
     def __init__(self) -> None:
-        self.file = person.state_folder() / NAME  # until the store is known
+        self._project: Project | None = None
         self._recent: deque[str] = deque(maxlen=16)
 
     def belongs_to(self, project: Project) -> None:
         """Write to the log of this project from now on."""
-        with suppress(MdmemoryError):  # read-only, or behind a link: the person's own log stays
-            self.file = project.prepare_private() / NAME
+        self._project = project
+
+    @property
+    def file(self) -> Path:
+        """Where it lies: beside the store, or where that is not known or writes nothing (it is
+        read-only, or behind a link), the person's own."""
+        with suppress(MdmemoryError):
+            if self._project is not None:
+                return self._project.prepare_private() / NAME
+        return person.state_folder() / NAME
 
     def failure(self, method: str, problem: Exception) -> None:
         """Log an error of `method`. Of an unexpected one only its type and place: its message may
