@@ -362,14 +362,14 @@ def install_clients(
     plan = _plan_all(names, partial(install, dry_run=True), "")
     plan += launcher.install_launcher(environment, dry_run=True)
     if dry_run:
-        return _distinct_sentences([DRY_RUN, *plan]) if plan else []
+        return [*dict.fromkeys([DRY_RUN, *plan])] if plan else []
     if plan:
         record.note_missing([launcher.launcher_place(environment)])
         record.save()
     sentences = [sentence for name in names for sentence in install(name)]
     sentences += _share_skill(names, environment, record)
     # last: until then what is in place already ends silently
-    return _distinct_sentences([*sentences, *launcher.install_launcher(environment)])
+    return [*dict.fromkeys([*sentences, *launcher.install_launcher(environment)])]
 
 
 def remove_clients(
@@ -389,13 +389,13 @@ def remove_clients(
     for path in () if others else sorted(launchers):
         sentences += launcher.remove_launcher(path, dry_run=dry_run)
     if dry_run:
-        return _distinct_sentences([DRY_RUN, *sentences]) if sentences else []
+        return [*dict.fromkeys([DRY_RUN, *sentences])] if sentences else []
     record.drop_empty_folders()
     if not others:
         record.drop()
     elif sentences:
         record.save()
-    return _distinct_sentences(sentences)
+    return [*dict.fromkeys(sentences)]
 
 
 def _share_skill(names: Sequence[str], environment: Environment, record: WiringRecord) -> list[str]:
@@ -473,7 +473,3 @@ def _remove_client(
         sentences += client_config.remove_wiring(client.make_wiring(each), record, dry_run=dry_run)
         sentences += [] if dry_run else client.clear(each)
     return sentences
-
-
-def _distinct_sentences(sentences: Iterable[str]) -> list[str]:
-    return [*dict.fromkeys(sentences)]

@@ -9,7 +9,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from mdmemory.config import person
 from mdmemory.hosts import background, clients, git_hooks
+from mdmemory.hosts.opencode import wiring
+from mdmemory.hosts.opencode.wiring import Place
 from mdmemory.memory import Memory
 from mdmemory.version import DISTRIBUTION
 
@@ -21,9 +24,6 @@ def list_problems(
 ) -> list[dict[str, Any]]:
     """One row each: check, level (error or warning), path, message, fixable, layer. `fix` first
     repairs what is safe to repair."""
-    from mdmemory.config import person
-    from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.wiring import Place
     from mdmemory.search import sources
 
     rows = [
@@ -86,9 +86,6 @@ def connected_titles(environment: Mapping[str, str]) -> str:
 
 def describe_assistants(memory: Memory, environment: Mapping[str, str]) -> str:
     """Which assistants are connected to the memory, in words."""
-    from mdmemory.hosts.opencode import wiring
-    from mdmemory.hosts.opencode.wiring import Place
-
     parts = [everywhere] if (everywhere := connected_titles(environment)) else []
     if wiring.is_used(Place(memory.project.root, memory.project.store)):
         parts.append("OpenCode, in this project")

@@ -179,8 +179,7 @@ def test_what_was_typed_is_found_in_each_clients_form(words: str, name: str) -> 
 
 def test_what_was_said_is_a_sentence_that_can_be_quoted() -> None:
     assert read_typed("/forget the proxy's port").said == "Forget the proxy's port"
-    found = read_typed("$remember")
-    assert (found.words, found.said) == ("", "Remember:")
+    assert read_typed("$remember") == ("remember", "", "Remember:")
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ class Served:
         it; None where there is none."""
         layers = self._open(folder)
         layers.begin_for_wishes()
-        self._project = _main(layers)
+        self._project = layers.first.project if layers.first else None
         return self._project
 
     def answer_at(self, listener: socket.socket, life: Life) -> None:
@@ -138,7 +138,7 @@ class Served:
 
     def _open_layers(self, folder: Path, automatic: bool = True) -> Memory:
         layers = self._open(folder, automatic)
-        project = _main(layers)
+        project = layers.first.project if layers.first else None
         if project is None or self._project is None or project.root != self._project.root:
             # a store was made there, or is gone: from there the next hook looks for its bridge
             Path(MapEntry(self._environment, str(folder), self.named).file).unlink(missing_ok=True)
@@ -149,11 +149,6 @@ class Served:
             folder, store=self.named or None, holder="`mdmemory bridge`", tell=self._log.say,
             automatic=automatic,
         )  # fmt: skip
-
-
-def _main(layers: Memory) -> Project | None:
-    memory = layers.first
-    return memory.project if memory else None
 
 
 def _bind_socket() -> socket.socket:
