@@ -655,9 +655,8 @@ class Memory(Layers):
         boxes = [each for each in self._inboxes() if each.files()]
         if not boxes or self.question is not None:
             return []
-        now, unasked = self._clock(), capture.wishes.UNATTENDED
-        every = (pair for box in boxes for pair in box.wishes() if pair[1].why != unasked)
-        due = [(path, wish) for path, wish in every if wish.is_over(now, session, turn)]
+        now, every = self._clock(), (pair for box in boxes for pair in box.wishes())
+        due = [(path, wish) for path, wish in every if wish.is_due(now, session, turn)]
         due.sort(key=lambda each: (each[1].at or each[1].since, each[0].name))  # as they were said
         return capture.store_fact.settle_wishes(self, due, now=now) if due else []
 

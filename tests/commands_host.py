@@ -9,7 +9,7 @@ from typing import Any
 
 from mdmemory.hosts import background
 from mdmemory.hosts.background import Log
-from mdmemory.hosts.bridge import without
+from mdmemory.hosts.bridge import asking, without
 from mdmemory.hosts.commands.hooks import CommandHooks
 from mdmemory.memory import Memory
 
@@ -85,7 +85,8 @@ class CommandHost:
 
     def alone(self, name: str, **more: Any) -> dict[str, Any]:
         """What the hook prints without a bridge."""
-        return without.answer_alone(self.host, self.event(name, **more), self.folder).output
+        call = asking.HookCall(self.host, str(self.folder), "", b"", 0.0)
+        return without.answer_alone(call, self.event(name, **more)).output
 
     def write(self, *outputs: dict[str, Any]) -> None:
         """Write these contexts into the session's file, as the client does."""

@@ -13,8 +13,8 @@ from mdmemory import Memory, bounds, unseen
 from mdmemory.capture import fact, notice
 from mdmemory.capture.run import explain_message
 from mdmemory.errors import BadNote
-from mdmemory.hosts.conversation import notices_of_length
 from mdmemory.hosts.opencode.watching import Children, message_of
+from mdmemory.hosts.texts import notices_of_length
 from mdmemory.session import failures
 from mdmemory.transcripts import turns
 

@@ -70,9 +70,11 @@ class Wish(NamedTuple):
         """Whether it goes to the person's store, whichever project it was said in."""
         return is_personal(type_of(self.text), self.text)
 
-    def is_over(self, now: datetime, session: str, turn: str) -> bool:
-        """Whether its turn has ended: this session is at another one (or, with "" for the turn, at
-        none), or its own was silent for a while."""
+    def is_due(self, now: datetime, session: str, turn: str = "") -> bool:
+        """Whether it is to be written unasked: somebody watched, and its turn has ended, for this
+        session is at another (with "" for the turn: at none), or its own was silent for a while."""
+        if self.why == UNATTENDED:
+            return False
         if session and self.session == session:
             return self.turn != turn
         return now - datetime.fromisoformat(self.at) >= IDLE
@@ -145,9 +147,7 @@ class Inbox(NamedTuple):
 
     def kept(self) -> list[Path]:
         """The files of this project's wishes, also of those that only a person can settle."""
-        if not self.project:
-            return self.files()
-        return [path for path, _ in self.wishes()]
+        return [path for path, _ in self.wishes()] if self.project else self.files()
 
     def files(self) -> list[Path]:
         """The files that look like wishes, without reading them."""

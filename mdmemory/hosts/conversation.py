@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from mdmemory import bounds
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import read_if_there
@@ -22,6 +21,7 @@ from mdmemory.hosts import texts
 from mdmemory.hosts.background import Log
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications
+from mdmemory.hosts.texts import Spoken, hear_request, keep_request, parts_for
 from mdmemory.layers import MINE
 from mdmemory.memory import Memory
 from mdmemory.note.note import SUPERSEDED, headline
@@ -34,13 +34,11 @@ from mdmemory.store.refresh import Refresher
 from mdmemory.store.store import INDEX, StoredNote, is_note_name
 
 if TYPE_CHECKING:
-    from mdmemory.capture.notice import Noticed
     from mdmemory.prompt.recalled import RecalledNote
     from mdmemory.search.results import Hit
     from mdmemory.transcripts.turns import Transcript, Turn
 
 
-TYPED = (texts.UNDO, texts.REVIEW)
 MOST_SHOWN = 10  # things that one message shows
 PATIENCE = 0.25  # seconds that a message waits for its notes
 MESSAGE_TOKENS = 600  # of the notes that go with one message
@@ -53,32 +51,6 @@ Answer = dict[str, Any]
 # which the prompt has every word already.
 Shown = tuple[str, str | None]
 Near = tuple[str, Sequence[str]]
-
-
-class Spoken(NamedTuple):
-    """A message of a session. `turn` is what was said, None where nothing of it can be read;
-    `is_private`: a part of it is; `length`: the characters of all of it; `by_agent`: another agent
-    says it, whose words decide nothing; `attended`: a person watches the run; `at_once`: it is the
-    command to remember."""
-
-    session: str
-    turn: Turn | None
-    folder: Path
-    is_private: bool = False
-    length: int = 0
-    by_agent: bool = False
-    attended: bool = True
-    at_once: bool = False
-
-
-class HeardMessage(NamedTuple):
-    """What a message wants, without what the person does not want remembered. `secret`: of a
-    request nothing is left without its secret; `cut`: a part was taken out."""
-
-    text: str
-    noticed: Noticed
-    secret: bool
-    cut: bool
 
 
 class Conversation:
@@ -109,7 +81,7 @@ class Conversation:
         return layers
 
     def do_typed(self, name: str, words: str, *where: Path) -> TakenBack:
-        """Do what the command `name`, one of TYPED, is for, before the assistant answers."""
+        """Do what the command `name`, one of texts.TYPED, is for, before the assistant answers."""
         layers = self._open_typed(*where)
         return take_back(layers, words) if name == texts.UNDO else review_typed(layers, words)
 
@@ -268,9 +240,6 @@ class Conversation:
         self.notifications.toast(of_as_said(done, name_new_stores(layers, before)))
 
 
-NO_SECRET = "Not remembered: that is a secret. Keep it in a password manager."
-
-
 def stores_with_notes(layers: Memory) -> list[Path]:
     """The stores that hold a note."""
     stores = []
@@ -290,77 +259,11 @@ def name_new_stores(layers: Memory, before: Sequence[Path]) -> str:
     return " and ".join(map(from_home, fresh))
 
 
-def hear_request(message: Spoken) -> HeardMessage | None:
-    """What a message wants of the memory; None where a person said nothing that can be read."""
-    if message.turn is None or message.by_agent:
-        return None
-    return read_request(message.turn.text)
-
-
-def keep_request(
-    answer: Answer, message: Spoken, heard: HeardMessage, keep: Callable[..., object], log: Log
-) -> bool:
-    """Keep what a message asks to remember by `keep`, whatever git and the store do, and put a line
-    into the answer on what cannot be kept; whether anything was."""
-    if heard.secret:
-        answer["toast"] = show(NO_SECRET, "warning")
-    if not heard.noticed.wishes or message.turn is None:
-        return False
-    try:
-        keep(
-            heard.noticed.wishes, session=message.session, turn=message.turn.id,
-            message=message.turn.text, attended=message.attended,
-        )  # fmt: skip
-    except MdmemoryError as problem:
-        log.failure("message", problem)
-        answer["toast"] = show(f"NOT remembered, and not kept: {problem.message}", "error")
-        return False
-    return True
-
-
-def parts_for(
-    message: Spoken, heard: HeardMessage | None, near: str = "", named: Sequence[str] = ()
-) -> list[str]:
-    """What the assistant is told with a message."""
-    from mdmemory.prompt.message_part import part
-
-    length = notices_of_length(message.length)
-    if heard is None:
-        return length
-    texts = part(
-        heard.text, heard.noticed, near, named, has_secret=heard.secret,
-        is_private=heard.cut or (message.is_private and bool(heard.noticed)),
-    )  # fmt: skip
-    return [*texts, *length]
-
-
-def read_request(text: str) -> HeardMessage:
-    """What a message, without its private parts, wants of the memory."""
-    from mdmemory.capture.notice import notice_wishes, without_unwanted
-    from mdmemory.privacy.redaction import redact, says_something
-
-    text_left, cut = without_unwanted(text)
-    noticed = notice_wishes(redact(text_left)[0])
-    wishes = tuple(each for each in noticed.wishes if says_something(each))
-    is_secret_ = len(wishes) < len(noticed.wishes)
-    return HeardMessage(text_left, noticed._replace(wishes=wishes), is_secret_, bool(cut))
-
-
 def refresh_index(memory: Memory) -> Refresher:
     """MEMORY.md follows the notes; nothing is read where nothing changed."""
     refresher = Refresher(memory.project, is_secret)
     refresher.current()
     return refresher
-
-
-def notices_of_length(length: int) -> list[str]:
-    """A notice for the assistant on a message that is too long to be read whole, or []."""
-    if length <= bounds.MESSAGE:
-        return []
-    return [
-        f"mdmemory read the first {bounds.MESSAGE:,} of {length:,} characters of this message. If "
-        "the user asks to remember something after that, store it with memory_store."
-    ]
 
 
 def transcript_of(session: str) -> Transcript:

@@ -1,4 +1,5 @@
-"""Our slash commands and our skill, in the form that each client reads from files.
+"""Our slash commands and our skill, in the form that each client reads from files; and what a
+message of the person asks for. Loads little.
 
 One source text for all: OpenCode's commands, where `$ARGUMENTS` stands for what the person typed.
 Codex has no commands of a person's own any more: there each is a skill that a person alone starts.
@@ -7,14 +8,22 @@ Codex has no commands of a person's own any more: there each is a skill that a p
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmemory import assets
+from mdmemory import assets, bounds
+from mdmemory.errors import MdmemoryError
+
+if TYPE_CHECKING:
+    from mdmemory.capture.notice import Noticed
+    from mdmemory.hosts.background import Log
+    from mdmemory.transcripts.turns import Turn
 
 REMEMBER, FORGET, REVIEW, UNDO = "remember", "forget", "memory-review", "memory-undo"
 # Not OpenCode's `/memory`: Claude Code and Gemini CLI have a command of that name.
 COMMANDS = (REMEMBER, FORGET, REVIEW, UNDO)
+TYPED = (UNDO, REVIEW)  # are done before the assistant answers
 PLUGIN = "mdmemory"  # Claude Code shows a plugin's command as `/mdmemory:remember`
 SKILL = "skills/mdmemory/SKILL.md"
 
@@ -119,3 +128,106 @@ _FORMS: dict[str, Callable[[str, _Source], dict[str, str]]] = {
         f"command/{name}.md": f"---\ndescription: {source.description}\n---\n{source.body}"
     },
 }
+
+
+# --- what a message asks for
+
+
+class Spoken(NamedTuple):
+    """A message of a session. `turn` is what was said, None where nothing of it can be read;
+    `is_private`: a part of it is; `length`: the characters of all of it; `by_agent`: another agent
+    says it, whose words decide nothing; `attended`: a person watches the run; `at_once`: it is the
+    command to remember."""
+
+    session: str
+    turn: Turn | None
+    folder: Path
+    is_private: bool = False
+    length: int = 0
+    by_agent: bool = False
+    attended: bool = True
+    at_once: bool = False
+
+
+class HeardMessage(NamedTuple):
+    """What a message wants, without what the person does not want remembered. `secret`: of a
+    request nothing is left without its secret; `cut`: a part was taken out."""
+
+    text: str
+    noticed: Noticed
+    secret: bool
+    cut: bool
+
+
+NO_SECRET = "Not remembered: that is a secret. Keep it in a password manager."
+
+
+def hear_request(message: Spoken) -> HeardMessage | None:
+    """What a message wants of the memory; None where a person said nothing that can be read."""
+    if message.turn is None or message.by_agent:
+        return None
+    return read_request(message.turn.text)
+
+
+def keep_request(
+    answer: dict[str, Any], message: Spoken, heard: HeardMessage,
+    keep: Callable[..., object], log: Log,
+) -> bool:  # fmt: skip
+    """Keep what a message asks to remember by `keep`, whatever git and the store do, and put a line
+    into the answer on what cannot be kept; whether anything was."""
+    if heard.secret:
+        from mdmemory.prompt.lines import show
+
+        answer["toast"] = show(NO_SECRET, "warning")
+    if not heard.noticed.wishes or message.turn is None:
+        return False
+    try:
+        keep(
+            heard.noticed.wishes, session=message.session, turn=message.turn.id,
+            message=message.turn.text, attended=message.attended,
+        )  # fmt: skip
+    except MdmemoryError as problem:
+        from mdmemory.prompt.lines import show
+
+        log.failure("message", problem)
+        answer["toast"] = show(f"NOT remembered, and not kept: {problem.message}", "error")
+        return False
+    return True
+
+
+def parts_for(
+    message: Spoken, heard: HeardMessage | None, near: str = "", named: Sequence[str] = ()
+) -> list[str]:
+    """What the assistant is told with a message."""
+    from mdmemory.prompt.message_part import part
+
+    length = notices_of_length(message.length)
+    if heard is None:
+        return length
+    texts = part(
+        heard.text, heard.noticed, near, named, has_secret=heard.secret,
+        is_private=heard.cut or (message.is_private and bool(heard.noticed)),
+    )  # fmt: skip
+    return [*texts, *length]
+
+
+def read_request(text: str) -> HeardMessage:
+    """What a message, without its private parts, wants of the memory."""
+    from mdmemory.capture.notice import notice_wishes, without_unwanted
+    from mdmemory.privacy.redaction import redact, says_something
+
+    text_left, cut = without_unwanted(text)
+    noticed = notice_wishes(redact(text_left)[0])
+    wishes = tuple(each for each in noticed.wishes if says_something(each))
+    is_secret_ = len(wishes) < len(noticed.wishes)
+    return HeardMessage(text_left, noticed._replace(wishes=wishes), is_secret_, bool(cut))
+
+
+def notices_of_length(length: int) -> list[str]:
+    """A notice for the assistant on a message that is too long to be read whole, or []."""
+    if length <= bounds.MESSAGE:
+        return []
+    return [
+        f"mdmemory read the first {bounds.MESSAGE:,} of {length:,} characters of this message. If "
+        "the user asks to remember something after that, store it with memory_store."
+    ]

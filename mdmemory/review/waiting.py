@@ -283,7 +283,7 @@ def _wishes(layer: str, memory: Memory) -> Iterator[InboxItem]:
         known = dict(box.wishes())
         for path in box.kept():
             wish = known.get(path)
-            if wish and not wish.why and not wish.is_over(memory.now(), "", ""):
+            if wish and not wish.why and not wish.is_due(memory.now(), ""):
                 continue  # its turn may still run, and settles it
             text = wish.text if wish else ""
             if wish is None:

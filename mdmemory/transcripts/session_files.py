@@ -10,12 +10,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdmemory.files import lines_of
 from mdmemory.transcripts.turns import as_text
@@ -31,8 +30,7 @@ _TORN = b"{"
 Rows = Iterable[Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFile:
+class SessionFile(NamedTuple):
     """A session on disk: its id, and its files, the oldest first (mostly one).
 
     `began` is the folder in which it began, where the place of the file tells it, else "".

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 from commands_host import HOSTS, SESSION, CommandHost, context, first, shown
@@ -16,7 +16,7 @@ from mdmemory import protocol
 from mdmemory.capture.extracted import Caller
 from mdmemory.capture.fact import FactCall
 from mdmemory.errors import Unwritable
-from mdmemory.hosts.bridge import client, without
+from mdmemory.hosts.bridge import asking, client, without
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import at_start
 from mdmemory.memory import Memory
@@ -375,8 +375,7 @@ def test_what_is_no_event_prints_nothing(host: CommandHost, event: dict[str, obj
 
 def test_half_a_surrogate_pair_in_an_event_is_made_a_character_that_can_be_written() -> None:
     event = {"session_id": "s", "hook_event_name": "Stop", "last_assistant_message": "a\ud83d"}
-    known = events.read("claude", event, Path("/"))
-    assert known.answer == "a\ufffd"
+    assert events.read("claude", event, Path("/")).answer == "a\ufffd"
 
 
 def test_alone_a_session_starts_with_the_same_index(host: CommandHost) -> None:
@@ -395,6 +394,8 @@ def test_alone_a_wish_is_stored_and_the_session_read_when_its_turn_ends(
     output = host.alone("UserPromptSubmit", prompt=f"{DEPLOYS} <private>x</private>")
     assert "asks to remember" in context(output)
     assert (FILE in files(host.folder), len(kept(host.folder))) == (False, 1)
+    with patch.object(Memory, "around", None):  # other sessions do not load what writes it
+        assert not shown(host.alone("SessionStart", source="startup", session_id="another"))
     assert IN_YOUR_WORDS in shown(host.alone("Stop" if host.host != "gemini" else "AfterAgent"))
     assert (FILE in files(host.folder), kept(host.folder)) == (True, [])
     assert host.started.words == [["extract", f"--session={SESSION}", "--after=60"]]
@@ -402,9 +403,9 @@ def test_alone_a_wish_is_stored_and_the_session_read_when_its_turn_ends(
 
 def test_alone_what_was_typed_is_proof_for_a_tool_of_that_turn(host: CommandHost) -> None:
     event = host.event("UserPromptSubmit", prompt="The port is 9090 now <private>x</private>")
-    without.answer_alone(host.host, event, host.folder, "11:1 12:2")
-    memory = Memory.around(host.folder).main
-    with memory.state() as state:
+    call = asking.HookCall(host.host, str(host.folder), "", b"", 0.0, "11:1 12:2")
+    without.answer_alone(call, event)
+    with (memory := Memory.around(host.folder).main).state() as state:
         session, turns = heard.of_client(state, "12:2", memory.now())
     said = [(each.role, each.text) for each in turns]
     assert (session, said) == (SESSION, [("user", "The port is 9090 now")])

@@ -31,7 +31,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The folders for which a bridge would have been started; what needs none is done alone."""
     folders: list[str] = []
     monkeypatch.setattr(without, "start_bridge", lambda _, folder, rest: folders.append(folder))
-    monkeypatch.setattr(without, "_answer_alone", lambda *_: Alone({"alone": True}))
+    monkeypatch.setattr(without, "answer_alone", lambda *_: Alone({"alone": True}))
     return folders
 
 
@@ -229,7 +229,7 @@ def test_a_message_and_the_end_of_its_turn_are_answered_by_the_bridge_that_they_
         assert ask_first(SAID) == b"", "the bridge says what came of it"
         assert ask_first(b'{"hook_event_name": "Stop"}') == b""
         refused = Alone({"alone": True}, is_refused=True)
-        monkeypatch.setattr(without, "_answer_alone", lambda *_: refused)
+        monkeypatch.setattr(without, "answer_alone", lambda *_: refused)
         assert ask_first(SAID) == ALONE, "what is to be typed once more is not done meanwhile"
 
 

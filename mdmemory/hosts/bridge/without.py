@@ -49,20 +49,16 @@ def output_without(entry: MapEntry, event: asking.HookCall, *, may_start: bool) 
         return b""
     kind = events.KINDS[event.host].get(as_text(fields.get("hook_event_name")))
     if not may_start or kind == events.END:
-        return _printed_output(_answer_alone(event, fields))
+        return _printed_output(answer_alone(event, fields))
     if kind != events.PROMPT:
         started = _try_start(entry, event, SOON if kind == events.START else LATER)
         answer = _from_new(entry, event, started) if started or kind == events.START else None
-        return _printed_output(_answer_alone(event, fields)) if answer is None else answer
-    alone = _answer_alone(event, fields)
+        return _printed_output(answer_alone(event, fields)) if answer is None else answer
+    alone = answer_alone(event, fields)
     # a wish may make the store that a bridge missed a moment ago
     started = _try_start(entry, event, 0.0 if alone.has_kept else LATER)
     answer = _from_new(entry, event, started) if started and not alone.is_refused else None
     return _printed_output(alone) if answer is None else answer
-
-
-def _answer_alone(event: asking.HookCall, fields: dict[str, Any]) -> Alone:
-    return answer_alone(event.host, fields, Path(event.folder), event.client)
 
 
 def _printed_output(alone: Alone) -> bytes:
@@ -140,10 +136,9 @@ class Alone(NamedTuple):
     is_refused: bool = False
 
 
-def answer_alone(host: str, fields: Mapping[str, Any], folder: Path, client: str = "") -> Alone:
-    """The answer to an event in `folder`, of the `client` as a HookCall names it. Raises
-    MdmemoryError."""
-    event = events.read(host, fields, folder, client)
+def answer_alone(call: asking.HookCall, fields: Mapping[str, Any]) -> Alone:
+    """The answer to an event, whose JSON says these `fields`. Raises MdmemoryError."""
+    event = events.read(call.host, fields, Path(call.folder), call.client)
     if event is None:
         return Alone({})
     places = person.person_places()
@@ -188,28 +183,27 @@ def _answer_prompt(event: HookEvent, stores: Stores) -> Alone:
     if not clean(event.words):  # what follows takes long to load
         return Alone(events.hook_output(event, first))
     from mdmemory.capture import wishes
-    from mdmemory.hosts import conversation, texts
-    from mdmemory.hosts.commands.hooks import answer_output, spoken_message
+    from mdmemory.hosts import texts
 
     command = texts.read_typed(event.words)
-    if command is not None and command.name in conversation.TYPED:
+    if command is not None and command.name in texts.TYPED:
         notice = f"mdmemory is just starting. Have the user type {command.name} once more."
         once_more = ["Not done yet: type it once more."]
         output = events.hook_output(event, events.frame_texts(notice), once_more)
         return Alone(output, is_refused=True)
     words = command.said if command else event.words
-    spoken = spoken_message(event, words, command)
-    heard, answer = conversation.hear_request(spoken), Output(parts=[])
+    spoken = events.spoken_message(event, words, command)
+    heard, answer = texts.hear_request(spoken), Output(parts=[])
     if stores and stores[0][0] == "project":
         inboxes = wishes.open_inboxes(stores[0][1])
     else:
         inboxes = [wishes.inbox_without_store(event.folder)]
     keep = partial(wishes.keep_wishes, inboxes, now=person.now())
-    has_kept = heard is not None and conversation.keep_request(answer, spoken, heard, keep, Log())
+    has_kept = heard is not None and texts.keep_request(answer, spoken, heard, keep, Log())
     if stores:
         Log().try_work("prompt", partial(_hear_words, event, stores[0][1], words))
-    answer["parts"] = conversation.parts_for(spoken, heard)
-    return Alone(answer_output(event, answer, first=first), has_kept)
+    answer["parts"] = texts.parts_for(spoken, heard)
+    return Alone(events.answer_output(event, answer, first=first), has_kept)
 
 
 def _hear_words(event: HookEvent, project: Project, words: str) -> None:
@@ -226,12 +220,18 @@ def _write_kept(event: HookEvent, stores: Stores) -> list[str]:
     inbox = person.state_folder() / "inbox"  # of wishes from where no store was yet
     if not any(project.has_wishes() for _, project in stores) and not any(inbox.glob("*")):
         return []
+    from mdmemory.capture import wishes
+
+    session = event.session if event.kind == events.STOP else ""
+    boxes = [box for _, project in stores for box in wishes.open_inboxes(project)]
+    boxes.append(wishes.inbox_without_store(event.folder))
+    if not any(wish.is_due(person.now(), session) for box in boxes for _, wish in box.wishes()):
+        return []  # their turns go on: what writes them takes long to load
     from mdmemory.hosts.conversation import name_new_stores, stores_with_notes
     from mdmemory.memory import Memory
     from mdmemory.prompt.lines import of_as_said
 
     layers = Memory.around(event.folder, holder="a hook", automatic=True)
-    session = event.session if event.kind == events.STOP else ""
     before = stores_with_notes(layers)
     line = of_as_said(layers.settle_wishes(session), name_new_stores(layers, before))
     return [line["message"]] if line else []

@@ -23,6 +23,7 @@ from mdmemory.wire import MAX_LINE, parse_line
 
 if TYPE_CHECKING:
     from mdmemory.config.settings import Settings
+    from mdmemory.hosts.texts import Spoken, Typed
 
 START, PROMPT, STOP, END = "start", "prompt", "stop", "end"
 # not PreCompact: what it adds to the prompt of a summary stands in Claude Code's terminal, whole
@@ -141,6 +142,36 @@ def _mark_commands(event: HookEvent, text: str) -> str:
     return text.replace(f" {_COMMAND}", f" ${_COMMAND[1:]}") if event.host == "codex" else text
 
 
+def spoken_message(event: HookEvent, words: str, command: Typed | None) -> Spoken:
+    """The message as its session will show it later: without what is private, or ours."""
+    from mdmemory.hosts.texts import REMEMBER, Spoken
+    from mdmemory.privacy.private import strip_private
+    from mdmemory.transcripts.turns import Turn, clean
+
+    text = clean(words)
+    return Spoken(
+        event.session, Turn(event.turn, "user", text) if text else None, event.folder,
+        is_private=bool(strip_private(words)[1]), length=len(words),
+        attended=event.attended, at_once=command is not None and command.name == REMEMBER,
+    )  # fmt: skip
+
+
+def answer_output(
+    event: HookEvent, answer: Mapping[str, Any], lines: Sequence[str] = (), first: str = ""
+) -> dict[str, Any]:
+    """What the hook prints of the answer to a message, after `first`, and of more lines for the
+    person."""
+    from mdmemory.prompt.message_part import CLOSE, OPEN
+
+    parts = [
+        each if each.startswith(OPEN) and each.endswith(CLOSE) else harmless_text(each)
+        for each in answer["parts"]
+    ]
+    toasts = [answer["toast"]["message"]] if "toast" in answer else []
+    text = "\n\n".join(filter(None, (first, frame_texts(*parts))))
+    return hook_output(event, text, [*toasts, *lines])
+
+
 def idle_seconds(settings: Settings) -> float:
     """The seconds that a session has to be idle until it is read."""
     return settings.whole("extract.debounce_ms") / 1000
@@ -206,8 +237,10 @@ def start_text(
     """What a session is given at its start, "" where it has had that, and all indexes that its
     prompt then holds. `stores` stand behind their layers; the client itself brings the index of
     the one that is `carried`."""
-    indexes = [(layer, store, _read_index(store)) for layer, store in stores]
-    given = [(layer, index) for layer, store, index in indexes if not _is_same(store, carried)]
+    data = [(layer, store, read_if_there(store / INDEX) or b"") for layer, store in stores]
+    indexes = [(layer, store, each.decode("utf-8", "replace")) for layer, store, each in data]
+    real = carried and carried.resolve()
+    given = [(layer, index) for layer, store, index in indexes if store.resolve() != real]
     text, part = at_start(protocol, given, rest)
     is_had = event.source not in ("startup", *GOES_ON) and has_had(event, part)
     return "" if is_had else text, "".join(f"\n{index}\n" for *_, index in indexes)
@@ -272,12 +305,3 @@ def _is_note(line: str) -> bool:
 
 def _count_line(shown: int, total: int) -> str:
     return f"> {shown} of {total} notes; memory_search finds the others."
-
-
-def _read_index(store: Path) -> str:
-    return (read_if_there(store / INDEX) or b"").decode("utf-8", "replace")
-
-
-def _is_same(store: Path, carried: Path | None) -> bool:
-    """Whether the client carries the index of this store."""
-    return carried is not None and store.resolve() == carried.resolve()

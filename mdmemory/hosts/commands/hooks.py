@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -21,11 +21,11 @@ from mdmemory.config import person
 from mdmemory.errors import MdmemoryError
 from mdmemory.files import digest, name_refusals, read_regular, write_atomic
 from mdmemory.git.private_folder import make_folder
-from mdmemory.hosts import conversation, following, texts
+from mdmemory.hosts import following, texts
 from mdmemory.hosts.background import FIRST_LOOK, LATER, Log, Starter, start_compactions
 from mdmemory.hosts.commands import events
 from mdmemory.hosts.commands.events import HookEvent
-from mdmemory.hosts.conversation import Conversation, Shown, Spoken, refresh_index
+from mdmemory.hosts.conversation import Conversation, Shown, refresh_index
 from mdmemory.hosts.following import BySession, Following
 from mdmemory.hosts.notifications import Notifications
 from mdmemory.memory import Memory
@@ -151,17 +151,17 @@ class CommandHooks:
 
     def _answer_prompt(self, event: HookEvent) -> Output:
         command = texts.read_typed(event.words)
-        if command is not None and command.name in conversation.TYPED:
+        if command is not None and command.name in texts.TYPED:
             done = self._conversation.do_typed(command.name, command.words, event.folder)
             text = events.frame_texts(events.harmless_text(done.text))
             lines = [message] if (message := done.toast.get("message")) else []
             return events.hook_output(event, text, lines)
         words = command.said if command is not None else event.words
-        spoken = spoken_message(event, words, command)
+        spoken = events.spoken_message(event, words, command)
         try:
             layers = self._open(event.folder)
         except MdmemoryError as problem:
-            return answer_output(event, self._conversation.put_by(spoken, problem))
+            return events.answer_output(event, self._conversation.put_by(spoken, problem))
         first = self._log.try_work("prompt", partial(self._starting.text, layers, event)) or ""
         shown = self._starting.shown.get(event.session) or ("", None)
         answer = self._conversation.take(layers, spoken, None if command else shown)
@@ -169,7 +169,7 @@ class CommandHooks:
         if layers.there():
             self._log.try_work("prompt", partial(self._hear_words, layers, event, "user", words))
             lines = self._event_lines(layers, event)
-        return answer_output(event, answer, lines, first)
+        return events.answer_output(event, answer, lines, first)
 
     def _hear_words(self, layers: Memory, event: HookEvent, role: str, words: str) -> None:
         """Keep what was said as proof for a tool that another process runs."""
@@ -239,7 +239,7 @@ def _warm_up() -> None:
 
     for name in _NEEDED:
         import_module(f"mdmemory.{name}")
-    conversation.read_request(_ANY)
+    texts.read_request(_ANY)
     query.parse(_ANY, date.min)
     by_message.everyday_stems(_ANY)
 
@@ -248,35 +248,6 @@ def _open_questions(layers: Memory) -> list[str]:
     """What the person has to say before the project's store is used; [] for nothing."""
     question = layers.question
     return [question.sentences] if question is not None else []
-
-
-def spoken_message(event: HookEvent, words: str, command: texts.Typed | None) -> Spoken:
-    """The message as its session will show it later: without what is private, or ours."""
-    from mdmemory.privacy.private import strip_private
-    from mdmemory.transcripts.turns import Turn, clean
-
-    text = clean(words)
-    return Spoken(
-        event.session, Turn(event.turn, "user", text) if text else None, event.folder,
-        is_private=bool(strip_private(words)[1]), length=len(words),
-        attended=event.attended, at_once=command is not None and command.name == texts.REMEMBER,
-    )  # fmt: skip
-
-
-def answer_output(
-    event: HookEvent, answer: Output, lines: Sequence[str] = (), first: str = ""
-) -> Output:
-    """What the hook prints of the answer to a message, after `first`, and of more lines for the
-    person."""
-    from mdmemory.prompt.message_part import CLOSE, OPEN
-
-    parts = [
-        each if each.startswith(OPEN) and each.endswith(CLOSE) else events.harmless_text(each)
-        for each in answer["parts"]
-    ]
-    toasts = [answer["toast"]["message"]] if "toast" in answer else []
-    text = "\n\n".join(filter(None, (first, events.frame_texts(*parts))))
-    return events.hook_output(event, text, [*toasts, *lines])
 
 
 class Starting:

@@ -260,7 +260,7 @@ class Hooks:
         """Do what a command of ours is for; of any other only note that its text comes next."""
         self._commands.put(named_id(params, "session"), True)
         name, words = params.get("command"), params.get("arguments")
-        if name not in conversation.TYPED:
+        if name not in texts.TYPED:
             return {}
         words = words if isinstance(words, str) else ""
         done = self._conversation.do_typed(str(name), words)

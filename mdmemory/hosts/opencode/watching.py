@@ -16,8 +16,9 @@ from mdmemory import bounds
 from mdmemory.config import person
 from mdmemory.errors import MdmemoryError, UsageError
 from mdmemory.hosts.background import Log
-from mdmemory.hosts.conversation import Spoken, transcript_of
+from mdmemory.hosts.conversation import transcript_of
 from mdmemory.hosts.following import BySession, Following
+from mdmemory.hosts.texts import Spoken
 from mdmemory.memory import Memory
 
 if TYPE_CHECKING:
