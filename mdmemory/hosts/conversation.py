@@ -237,7 +237,8 @@ class Conversation:
             for refusal in refusals:  # why a note just stored is in no commit
                 self._log.failure("message", refusal)
         self.notifications.look_in(layers)
-        self.notifications.toast(of_as_said(done, name_new_stores(layers, before)))
+        if done:
+            self.notifications.toast(of_as_said(done, name_new_stores(layers, before)))
 
 
 def stores_with_notes(layers: Memory) -> list[Path]:
