@@ -9,6 +9,7 @@ import json
 import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -158,5 +159,6 @@ def talk(
             with anyio.fail_after(30):
                 await conversation(client)
 
-    with offered(version or VERSIONS[-1]):
-        anyio.run(run)
+    # a browser may have a loop in this thread
+    with offered(version or VERSIONS[-1]), ThreadPoolExecutor(1) as apart:
+        apart.submit(anyio.run, run).result()
