@@ -30,7 +30,7 @@ from mdmemory.files import read_regular, to_text
 from mdmemory.git import repositories
 from mdmemory.git.repositories import Repository
 from mdmemory.note.note import SUPERSEDED, begins_head, decode, parse, split
-from mdmemory.privacy.private import strip_private
+from mdmemory.privacy import strip_private
 from mdmemory.privacy.redaction import MARK, has_secret, names_secret, redact
 from mdmemory.search.feeders import walk_folders
 from mdmemory.store.note_links import fold_name, may_link, note_names

@@ -12,7 +12,7 @@ from mdmemory.capture.note_text import as_sentence, bare_line, description_of, n
 from mdmemory.capture.notice import FLOOR, holds_everywhere, letter_weight, type_of
 from mdmemory.errors import BadNote, MdmemoryError, UsageError
 from mdmemory.note import limits
-from mdmemory.privacy.private import strip_private
+from mdmemory.privacy import strip_private
 from mdmemory.privacy.redaction import redact, says_something
 from mdmemory.text.orders import is_order
 from mdmemory.text.words import CJK

@@ -30,7 +30,7 @@ from mdmemory.capture.wishes import ANSWERED, words_id
 from mdmemory.errors import BadNote, Busy, MdmemoryError
 from mdmemory.llm.answer import Asking
 from mdmemory.llm.json_answer import BadAnswer
-from mdmemory.privacy.private import strip_private
+from mdmemory.privacy import strip_private
 from mdmemory.privacy.redaction import redact, says_something
 from mdmemory.search.near import NEAREST, near_in, near_notes
 from mdmemory.store import conflicts, evidence

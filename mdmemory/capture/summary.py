@@ -20,7 +20,7 @@ from mdmemory.capture.judge import Find, judge_candidates
 from mdmemory.capture.notice import typed_text
 from mdmemory.capture.run import let_wait, store_all, tell_left_out
 from mdmemory.errors import MdmemoryError
-from mdmemory.privacy.private import strip_private
+from mdmemory.privacy import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.store import evidence
 from mdmemory.store.store import StoredNote

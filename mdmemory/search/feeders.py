@@ -19,7 +19,7 @@ from mdmemory.config.person import Hosts
 from mdmemory.errors import BadTranscript, MdmemoryError
 from mdmemory.files import digest
 from mdmemory.note.note import begins_head, parse, read_fields
-from mdmemory.privacy.private import strip_private
+from mdmemory.privacy import strip_private
 from mdmemory.search.chunks import Chunk, cut_text
 from mdmemory.search.database import HELD, Database, Document
 from mdmemory.search.notes import Report

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from mdmemory.privacy.private import strip_private
+from mdmemory.privacy import strip_private
 from mdmemory.privacy.redaction import redact
 from mdmemory.text.orders import is_order
 from mdmemory.transcripts.injected import without_memory

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from mdmemory.bounds import beginning_of
-from mdmemory.privacy.private import strip_private
+from mdmemory.privacy import strip_private
 from mdmemory.transcripts.injected import without_memory
 from mdmemory.unseen import without_unseen
 

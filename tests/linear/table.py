@@ -33,7 +33,7 @@ from mdmemory.hosts.commands import events
 from mdmemory.llm import json_answer, manners, sizes
 from mdmemory.note import editing, frontmatter, limits, note, stamps, yaml_head
 from mdmemory.observe import compress, observation, timeline
-from mdmemory.privacy import private, redaction
+from mdmemory.privacy import redaction
 from mdmemory.prompt import message_part
 from mdmemory.search import by_message, chunks, database, feeders, query
 from mdmemory.search.postgres import postgres
@@ -285,7 +285,7 @@ EVERY = (
         note_text,
         "name_of description_of bare_line word_note as_sentence canonical_key pointer_key",
     ),
-    row(turns.clean, turns, "cleaned", MESSAGE, injected, private),
+    row(turns.clean, turns, "cleaned", MESSAGE, injected, privacy),
     *rows(sources, "read_plain"),
     row(_export, opencode),
     row(_claude, claude),
@@ -296,7 +296,7 @@ EVERY = (
     row(_fences, injected),
     *rows(injected, "without_memory"),
     *rows(unseen, "without_unseen shown_text"),
-    *rows(private, "strip_private"),
+    *rows(privacy, "strip_private"),
     row(redaction.redact, redaction, "redact", MESSAGE, *PRIVACY),
     row(lambda text: summary.parse(text, []), summary),
     row(lambda text: fact.fact_of(text), fact, "fact_of"),

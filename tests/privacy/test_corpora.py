@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmemory.privacy import lexicon
-from mdmemory.privacy.private import strip_private
+from mdmemory.privacy import lexicon, strip_private
 from mdmemory.privacy.redaction import has_secret, redact
 
 CORPORA = ("first", "third", "sentences")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmemory.privacy import strip_private
 from mdmemory.privacy.lexicon import KINDS, find_labels, listed_words
-from mdmemory.privacy.private import strip_private
 from mdmemory.privacy.redaction import has_secret, redact, says_something
 
 LETTERS = string.ascii_letters + string.digits

@@ -26,7 +26,7 @@ from mdmemory.config.table import PERSON
 from mdmemory.errors import BadNote
 from mdmemory.note import limits
 from mdmemory.note.note import parse
-from mdmemory.privacy.private import strip_private
+from mdmemory.privacy import strip_private
 from mdmemory.privacy.redaction import has_secret, names_secret, redact, says_something
 from mdmemory.store.store import is_note_name
 from mdmemory.store.strangers import suspicion_of

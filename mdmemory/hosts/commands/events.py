@@ -145,7 +145,7 @@ def _mark_commands(event: HookEvent, text: str) -> str:
 def spoken_message(event: HookEvent, words: str, command: Typed | None) -> Spoken:
     """The message as its session will show it later: without what is private, or ours."""
     from mdmemory.hosts.texts import REMEMBER, Spoken
-    from mdmemory.privacy.private import strip_private
+    from mdmemory.privacy import strip_private
     from mdmemory.transcripts.turns import Turn, clean
 
     text = clean(words)

@@ -205,7 +205,7 @@ def named_id(params: Params, key: str) -> str:
 def message_of(session: str, params: Params, children: Children) -> Spoken:
     """A message with the user's turn as its session will show it later."""
     from mdmemory.capture.notice import notice_wishes
-    from mdmemory.privacy.private import strip_private
+    from mdmemory.privacy import strip_private
     from mdmemory.transcripts.opencode import build_transcript
 
     parts = params.get("parts", [])
