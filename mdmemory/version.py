@@ -1,4 +1,4 @@
 """The version, here and nowhere else: the wheel, `--version` and the installed files read it."""
 
 DISTRIBUTION = "mdmemory-git"  # what is installed; on PyPI `mdmemory` is another project's
-VERSION = "0.2.0"
+VERSION = "0.3.0"
