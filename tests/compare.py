@@ -4,8 +4,7 @@
 
 The commit is checked out into a folder of its own, with packages of its own. Printed is what
 differs: each figure of `make size`, the files and functions of each traced path, and each row of
-`make bench` (a store of 1,000 notes) whose CPU changed by more than a tenth, both measured in one
-go.
+`make bench` (a store of 1,000 notes) whose CPU changed by more than a tenth.
 """
 
 import argparse

@@ -28,7 +28,7 @@ _LITERAL = re.compile(
     re.ASCII,
 )
 _PORT = re.compile(
-    r"(?<![\w./@-])((?:\d{1,3}\.){3}\d{1,3}|[a-z][\w-]*(?:\.[\w-]+)+):(\d{2,5})(?![\w:/.]*[\w/])"
+    r"(?<![\w./@-])((?:\d{1,3}\.){3}\d{1,3}|[a-z][\w-]*(?:\.[\w-]+)+):(\d{2,5})(?![:.]*+[\w/])"
 )
 _WIDE = {0xFF10 + digit: str(digit) for digit in range(10)} | {0xFF1A: ":", 0xA0: " ", 0x202F: " "}
 # nobody sees these

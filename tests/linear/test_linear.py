@@ -30,7 +30,7 @@ END = 60  # seconds of processor time for one text
 PLAIN = [
     ".", "`", "~", "-", "w", " ", "\n", "a\n", "'", '"', "[", "+", "<", "@", "/", "|", ",", "a ",
     "一", "不", "‘", "「", "]", "=", ":", "1", "# ", "- a\n", "```\n", "/*", "\\", "00.",
-    "\ue000a\ue001", "\r\n", "{", "<%",
+    "\ue000a\ue001", "\r\n", "{", "<%", "#+BEGIN_QUERY", "7.7.7.7:7",
 ]  # fmt: skip
 DERIVED = 1_000 if FULL else 4  # units of its own expressions that a function is tried with
 

@@ -296,7 +296,7 @@ _TASK = re.compile(
 )
 # What other programs put in a place of their own: fields of a template, queries, properties.
 _PLACEHOLDER = re.compile(
-    r"\{\{(?:(?!\{\{).)*?\}\}|<%(?:(?!<%).)*?%>|<!--(?:(?!<!--).)*?-->|#\+BEGIN_QUERY.*?#\+END_QUERY|\(\([\w-]{9,36}\)\)"
+    r"\{\{(?:(?!\{\{).)*?\}\}|<%(?:(?!<%).)*?%>|<!--(?:(?!<!--).)*?-->|#\+BEGIN_QUERY(?:(?!#\+BEGIN_QUERY).)*?#\+END_QUERY|\(\([\w-]{9,36}\)\)"
     r"|(?:\A|(?<=\s))#[^\W\d][\w/-]*(?=\s|\Z)",  # a tag
     re.DOTALL,
 )
