@@ -131,7 +131,7 @@ def test_no_module_uses_expressions_that_are_not_tried() -> None:
     assert isinstance(mdmemory, ModuleType)
     package = Path(mdmemory.__file__).parent
     using = {
-        ".".join(path.relative_to(package).with_suffix("").parts)
+        ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__")
         for path in package.rglob("*.py")
         if uses_expressions(ast.parse(path.read_bytes()))
     }
