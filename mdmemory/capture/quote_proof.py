@@ -21,7 +21,7 @@ from mdmemory.note.note import Note
 from mdmemory.text import literals
 from mdmemory.text.conflict import SENTENCE_ENDS, count_negations, reversed_words
 from mdmemory.text.dates import Named, named_dates
-from mdmemory.text.numbers import number_digits
+from mdmemory.text.numbers import NUMBERS
 from mdmemory.text.stop_words import table_lines
 from mdmemory.text.words import compiled, is_cjk, normal_text, word_key, word_keys, word_runs
 from mdmemory.transcripts.turns import Turn
@@ -370,7 +370,7 @@ class _Said:
     @cached_property
     def _number_values(self) -> set[str]:
         plain = compiled(_SEPARATORS).sub("", self.whole)
-        numbers = {number_digits(word) for word in self._whole_words if word.isalpha()}
+        numbers = {NUMBERS.get(word, "") for word in self._whole_words if word.isalpha()}
         numbers |= {*compiled(_FIGURE).findall(plain)}
         numbers |= {f"{float(each) * 1000:.0f}" for each in compiled(_THOUSANDS).findall(plain)}
         for hour, minute in compiled(_AFTERNOON).findall(plain):
@@ -438,7 +438,7 @@ def _meant_days(text: str, today: date) -> tuple[set[date], int]:
     for days, form in _section_forms("units"):  # "in two weeks", and the days around those
         around = days // 10 if days > 7 else 0
         for word in form.findall(folded):
-            count = int(word) if word.isdecimal() else int(number_digits(word) or 0)
+            count = int(word) if word.isdecimal() else int(NUMBERS.get(word, 0))
             for off in range(-around, around + 1) if 0 < count < 1_000 else ():
                 meant |= {today + timedelta(way * count * days + off) for way in (1, -1)}
     spans = (days for days, form in _section_forms("about") if form.search(folded))

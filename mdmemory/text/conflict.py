@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from mdmemory.text.numbers import number_digits
+from mdmemory.text.numbers import NUMBERS
 from mdmemory.text.words import CJK, compiled, normal_text, word_key, word_keys
 
 _L = rf"(?-i:[^\W_{CJK}])"
@@ -147,4 +147,4 @@ def _same_key(token: str) -> str:
 
 def _is_literal(token: str) -> bool:
     has_sign = re.search(r"\d|[^\W_][^\w\s'’-]+[^\W_]|_", token) is not None
-    return has_sign or token != token.lower() or number_digits(token) != ""
+    return has_sign or token != token.lower() or token in NUMBERS

@@ -229,11 +229,11 @@ def _relative_days(match: re.Match[str], today: date) -> Iterator[str]:
 
 def _read_count(word: str) -> int:
     """The number that a word says, 0 for another word."""
-    from mdmemory.text.numbers import eastern_number, number_digits  # few queries need them
+    from mdmemory.text.numbers import NUMBERS, eastern_number  # few queries need them
 
     if word in ("a", "an") or word.startswith("ein"):
         return 1
-    count = word if word.isdecimal() else number_digits(word) or eastern_number(word) or 0
+    count = word if word.isdecimal() else NUMBERS.get(word) or eastern_number(word) or 0
     return min(int(count), 999)
 
 

@@ -180,12 +180,11 @@ class _Reading:
 
     def lacking_numbers(self, other: _Reading) -> Iterator[str]:
         """The digits of the numbers that stand here as words, and there in no form."""
-        from mdmemory.text.numbers import IN_ENGLISH, number_digits  # few texts need them
+        from mdmemory.text.numbers import IN_ENGLISH, NUMBERS  # few texts need them
 
-        for word in self.vocabulary - other.vocabulary - IN_ENGLISH:
-            digits = number_digits(word)
-            if digits and digits not in other.tokens and not other.holds(digits):
-                yield digits
+        yield from {
+            NUMBERS[word] for word in NUMBERS.keys() & self.vocabulary - IN_ENGLISH
+        } - other.tokens - other._worded_numbers  # fmt: skip
 
     def holds(self, token: str) -> bool:
         """Whether a token stands here that a neighbour makes read otherwise ("`" left open), or
@@ -202,11 +201,11 @@ class _Reading:
         )
 
     @cached_property
-    def _worded_numbers(self) -> set[str]:
-        from mdmemory.text.numbers import eastern_number, number_digits  # few texts need them
+    def _worded_numbers(self) -> set[str | None]:
+        from mdmemory.text.numbers import NUMBERS, eastern_number  # few texts need them
 
         runs = compiled(_EASTERN_RUN).findall(self.whole)
-        return {*map(number_digits, self.vocabulary), *map(str, map(eastern_number, runs))}
+        return {*map(NUMBERS.get, self.vocabulary), *map(str, map(eastern_number, runs))}
 
     @cached_property
     def _vocabulary_keys(self) -> set[str]:

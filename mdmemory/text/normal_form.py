@@ -145,8 +145,8 @@ def _time_of(match: re.Match[str]) -> str:
 def _eastern_time(match: re.Match[str]) -> str:
     parts = match.groupdict()
     hour = eastern_number(match["hour"])
-    is_worded = parts.get("sign") in ("点", "點") and not match["hour"].isdecimal()
-    if is_worded and not match["half"] and not match["rest"]:
+    is_bare = not (match["hour"].isdecimal() or match["half"] or parts.get("rest"))
+    if is_bare and parts["sign"] in "点點":
         return match[0]  # 这一点: a point, not one o'clock
     minute = eastern_number(match["minute"]) if match["minute"] else 0
     if hour is None or minute is None or hour > 24:
@@ -181,9 +181,12 @@ def _write_range(match: re.Match[str]) -> str:
 
 
 def _in_seconds(match: re.Match[str]) -> str:
-    number = float(NUMBERS.get(match[1].casefold(), match[1]))
-    space = " " if match.string[match.end() : match.end() + 1].isalpha() else ""
-    return f"{_write_number(number * _SECONDS[match[2].casefold()])}s{space}"
+    count, unit = map(str.lower, match.groups())
+    count = NUMBERS.get(count, count)
+    if unit not in _SECONDS or not count[0].isdecimal():
+        return match[0]  # a letter such as the Turkish capital I has another small form
+    space = " " * match.string[match.end() : match.end() + 1].isalpha()
+    return f"{_write_number(float(count) * _SECONDS[unit])}s{space}"
 
 
 def _write_number(value: float) -> str:

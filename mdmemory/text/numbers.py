@@ -33,11 +33,6 @@ _EASTERN_DIGITS = {sign: at for at, sign in enumerate("〇一二三四五六七�
 _TENS = {"十": 10, "百": 100, "千": 1_000}
 
 
-def number_digits(word: str) -> str:
-    """The digits of a folded word that names a number, in one of six languages; "" for another."""
-    return NUMBERS.get(word, "")
-
-
 def eastern_number(written: str) -> int | None:
     """The number that Chinese or Japanese signs, or plain digits, say; None for another text."""
     if written.isdecimal():
