@@ -133,10 +133,10 @@ def redact_turns(turns: Sequence[Turn]) -> list[Turn]:
     One that alone is over the limit, as a pasted log is, is cut, and says so. What a question asks
     for, the answer to it need not name.
     """
-    asked = ["", *(turn.text.rstrip()[-_ASKED:] for turn in turns)]
+    questions = ["", *(turn.text.rstrip()[-_ASKED:] for turn in turns)]
     return [
         _cut_turn(turn._replace(text=_redact_answer(question, redact(turn.text)[0])), MAX_CHARS)
-        for question, turn in zip(asked, turns, strict=False)
+        for question, turn in zip(questions, turns, strict=False)
     ]
 
 

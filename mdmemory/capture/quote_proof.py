@@ -85,9 +85,9 @@ def of_fact(fact: str, quote: str, turns: Sequence[Turn], replaced: Sequence[str
         words = f"{own}\n{question}"
         if wrong := invented_literals(fact, [words, *replaced], turns[at].day):
             return Proof(why="invented", words=(*dict.fromkeys(wrong),))
-        said, fresh = {*word_keys(words)}, wanted - before
-        few = len(wanted & (said | before)) < SAID * len(wanted)
-        if few or len(fresh & said) < NEW * len(fresh) or (replaced and not said & wanted):
+        stated, fresh = {*word_keys(words)}, wanted - before
+        few = len(wanted & (stated | before)) < SAID * len(wanted)
+        if few or len(fresh & stated) < NEW * len(fresh) or (replaced and not stated & wanted):
             return Proof(why="other_words")
         if odd := reversed_words(fact, words, "\n".join(replaced)):
             return Proof(why="reversed", words=(*odd,))

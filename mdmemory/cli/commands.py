@@ -176,8 +176,8 @@ def main(words: Sequence[str]) -> int:
     except MdmemoryError as problem:
         for word in {*words, *(each.partition("=")[2] for each in words)}:
             most = _PATH if "/" in word else _WORD
-            for said in (word, repr(word)[1:-1]) if len(word) > most else ():
-                problem.message = problem.message.replace(said, f"{said[:most]}…")
+            for shown in (word, repr(word)[1:-1]) if len(word) > most else ():
+                problem.message = problem.message.replace(shown, f"{shown[:most]}…")
         _print_problem(problem, wants_json)
         return problem.exit_code
     except BrokenPipeError:

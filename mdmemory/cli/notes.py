@@ -292,9 +292,9 @@ def run_check(layers: Memory, options: Namespace) -> int:
     if more := len(shown[LISTED:]):
         lines.append(f"... and {more} more: `mdmemory check --json` lists all.")
     if options.diff is not None:
-        said = "stood until {} and not any more."
+        stood = "stood until {} and not any more."
         unsure = "stood until {}; this clone cannot tell what became of that."
-        counts = (len(outdated), said), (len(citations) - len(outdated), unsure)
+        counts = (len(outdated), stood), (len(citations) - len(outdated), unsure)
         says = [f"{count_noun(n, 'citation')} {text}" for n, text in counts if n]
         nothing = "Nothing that the notes cite drifts since {}."
         lines.append((" ".join(says) or nothing).replace("{}", options.diff))

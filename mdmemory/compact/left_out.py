@@ -88,9 +88,9 @@ def waiting(folder: Path, digests: Mapping[str, str]) -> list[LeftOut]:
 
 def settle(folder: Path, id: str) -> None:
     """Take one off the list; the same op on the same contents does not wait again."""
-    kept = _read(folder)
-    rest = tuple(each for each in kept.waiting if each.id != id)
-    _write(folder, _Kept(rest, (id, *kept.answered)[:MOST]))
+    stored = _read(folder)
+    rest = tuple(each for each in stored.waiting if each.id != id)
+    _write(folder, _Kept(rest, (id, *stored.answered)[:MOST]))
 
 
 def place(folder: Path) -> Path:
@@ -109,8 +109,8 @@ def _read(folder: Path) -> _Kept:
         return _Kept()  # no knowledge: the next pass finds the same
 
 
-def _write(folder: Path, kept: _Kept) -> None:
-    data = json.dumps(asdict(kept), ensure_ascii=False).encode()
+def _write(folder: Path, record: _Kept) -> None:
+    data = json.dumps(asdict(record), ensure_ascii=False).encode()
     write_atomic(place(folder), data, mode=0o600)
 
 

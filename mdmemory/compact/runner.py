@@ -187,8 +187,8 @@ class Compactor:
             entries = conflicts.parse(self._ledger())
             entries = [entry for entry in entries if replaced.isdisjoint(entry.files)]
             # not the held notes, not the superseded ones, and not what cannot be read
-            held = self.writer.refresher.catalog().held
-            free = [note for note in in_force(notes) if note.file not in held and note.note.text]
+            on_hold = self.writer.refresher.catalog().held
+            free = [note for note in in_force(notes) if note.file not in on_hold and note.note.text]
             return self.planner.propose(free, conflicts=entries)
         except Exception:
             if not dry_run:

@@ -133,8 +133,8 @@ class Journals:
         reasons = {**late, **self.finish(folder, journal, put_index)}
         put = [file for file in awaited if file not in reasons]
         again = f"{', '.join(put)}: put in place; if you had removed it since, remove it again."
-        kept = (f"{file}: {why}." for file, why in reasons.items())
-        return ("A write that was interrupted is finished.", *([again] if put else []), *kept)
+        stays = (f"{file}: {why}." for file, why in reasons.items())
+        return ("A write that was interrupted is finished.", *([again] if put else []), *stays)
 
     def drop(self) -> None:
         """The write is finished, or has not happened."""

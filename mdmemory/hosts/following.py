@@ -94,8 +94,8 @@ def recall_observations(layers: Memory, _session: str) -> str:
 
 def for_compaction(memory: Memory, session: str) -> list[str]:
     """Texts for the prompt of the host's own summary of the session."""
-    kept, observations = at_hand(memory, session), memory.observations()
-    texts = [f"{_KEPT}\n{kept}"] if kept else []
+    session_text, observations = at_hand(memory, session), memory.observations()
+    texts = [f"{_KEPT}\n{session_text}"] if session_text else []
     if observations.is_on and (seen := observations.block(session=session, budget=_OF_SUMMARY)):
         texts.append(seen)
     return texts

@@ -154,7 +154,7 @@ def _is_taken(each: Unadopted, seen: Look, accepted: Collection[str], accept_los
 
 
 def _list_settled(
-    refresher: Refresher, found: Sequence[Unadopted], seconds: float
+    refresher: Refresher, changes: Sequence[Unadopted], seconds: float
 ) -> list[Unadopted]:
     """Those that stayed as they are for so long, and read as a note."""
     catalog = refresher.catalog()
@@ -165,8 +165,8 @@ def _list_settled(
         if head.status == UNREADABLE or not head.description or is_cut:
             settled.discard(head.file)
     if os.stat(refresher.store.folder).st_mtime_ns <= before:  # names came and went
-        settled |= {each.file for each in found if each.change == GONE}
-    return [each for each in found if each.file in settled]
+        settled |= {each.file for each in changes if each.change == GONE}
+    return [each for each in changes if each.file in settled]
 
 
 def _adoption_message(
@@ -233,8 +233,8 @@ def _contradicting_pairs(
 ) -> Iterator[tuple[StoredNote, StoredNote, str]]:
     from mdmemory.text import conflict
 
-    held = refresher.catalog().held
-    known = [e for e in heads.values() if e.file not in held and e.status != SUPERSEDED]
+    on_hold = refresher.catalog().held
+    known = [e for e in heads.values() if e.file not in on_hold and e.status != SUPERSEDED]
     places = {head.file: at for at, head in enumerate(known)}
     new = {*files}  # of two that came together a compaction tells
     if new.issuperset(places):

@@ -78,9 +78,9 @@ def reversed_words(claim: str, source: str, replaced: str = "") -> list[str]:
     """
     claimed, before = find_polarities(claim), find_polarities(replaced)
     old = {*word_keys(compiled(_NEGATING).sub(" ", normal_text(replaced)))} - claimed.keys()
-    said = find_polarities(source, old)
-    odd = [word for word in claimed if word in said and claimed[word].isdisjoint(said[word])]
-    if {*claimed} & {*said} <= {*before, *odd}:
+    sourced = find_polarities(source, old)
+    odd = [word for word in claimed if word in sourced and claimed[word].isdisjoint(sourced[word])]
+    if {*claimed} & {*sourced} <= {*before, *odd}:
         return odd
     return [word for word in odd if word not in before or claimed[word].isdisjoint(before[word])]
 
@@ -137,8 +137,8 @@ def why_contrary(pair: tuple[str, str]) -> str:
 
 
 def _literal_tokens(text: str) -> list[str]:
-    found = compiled(_TOKEN).findall(text[:_LONGEST])
-    return [*filter(None, (token.strip(_AROUND) for token in found))]
+    tokens = compiled(_TOKEN).findall(text[:_LONGEST])
+    return [*filter(None, (token.strip(_AROUND) for token in tokens))]
 
 
 def _same_key(token: str) -> str:

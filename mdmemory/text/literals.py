@@ -293,16 +293,16 @@ def _span_literals(text: str) -> Iterator[str]:
     yield from filter(None, (" ".join(span.split()) for span in compiled(_CODE).findall(flat)))
     for groups in compiled(_QUOTED).findall(flat):
         yield from filter(None, (span.strip().rstrip(_END) for span in groups))
-    fence, held = "", list[str]()  # a code block that is left open holds none
+    fence, block = "", list[str]()  # a code block that is left open holds none
     for line in text.split("\n") if "```" in text or "~~~" in text else ():
         mark = compiled(_FENCE).match(line)
         if fence and mark and mark[1].startswith(fence):
-            yield from filter(None, (" ".join(each.split()) for each in held))
+            yield from filter(None, (" ".join(each.split()) for each in block))
             fence = ""
         elif fence:
-            held.append(line)
+            block.append(line)
         elif mark:
-            fence, held = mark[1], []
+            fence, block = mark[1], []
 
 
 def _piece_parts(piece: str) -> Iterable[str]:

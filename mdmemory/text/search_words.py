@@ -350,11 +350,11 @@ def everyday_words() -> frozenset[str]:
     """These words in lower case and in the forms that they stand in, of English ones also the
     regular others, and some that there are not; of Chinese, Japanese and Korean ones their pairs of
     characters. Stems of all of them would take a tenth of a second."""
-    found: set[str] = set()
+    forms: set[str] = set()
     for section, line in table_lines("everyday"):
         for word in line.split():
-            found.update(char_grams(word))
+            forms.update(char_grams(word))
             if section == "en":
-                found.update(word + end for end in ("s", "es", "d", "ed", "ing"))
-                found |= {f"{word[:-1]}ing", f"{word[:-1]}ies"}
-    return frozenset(found)
+                forms.update(word + end for end in ("s", "es", "d", "ed", "ing"))
+                forms |= {f"{word[:-1]}ing", f"{word[:-1]}ies"}
+    return frozenset(forms)

@@ -97,14 +97,14 @@ def undo(site: Site, request: Request) -> Response:
     memory = site.memory(layer)
     with site.acting:
         undone = memory.undo(id)
-    said = f"Taken back: {'; '.join(undone.facts) or id}. {undone.told_handmade()}".rstrip()
+    sentence = f"Taken back: {'; '.join(undone.facts) or id}. {undone.told_handmade()}".rstrip()
     files = [f"{file}: {why}" for file, why in undone.kept]
     if files and not undone.restored:
         raise MdmemoryError(
             f"Not taken back. {'; '.join(files)}.",
             "The history of the note brings an older text back.",
         )
-    text = said if undone.restored else "The files are as they were already."
+    text = sentence if undone.restored else "The files are as they were already."
     if files:
         text += f" These stay: {'; '.join(files)}."
     return site.done(text, site.undoing(memory, undone.written.id), "/changes")
