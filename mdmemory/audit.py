@@ -344,24 +344,24 @@ def _file_findings(each: Text) -> _Found:
 
 def _gone_findings(texts: Sequence[Text], root: Path, around: Path) -> _Found:
     """Paths that a text names and git had: what never was there may be of anything."""
-    by_top: dict[Path, Repository] = {}
+    tops: dict[Path, Repository] = {}
     for folder in (root, around):
         with suppress(MdmemoryError):  # damaged, or not ours to read
             if repository := repositories.find(folder):
-                by_top[repository.top] = repository
+                tops[repository.top] = repository
     missing: dict[str, list[tuple[Text, int, str]]] = defaultdict(list)
-    for each in texts if by_top else ():
+    for each in texts if tops else ():
         folder = root / os.path.dirname(each.path)
-        inner = ["", *(os.path.relpath(folder, top) for top in by_top)]
+        inner = ["", *(os.path.relpath(folder, top) for top in tops)]
         for number, line in enumerate(each.text.split("\n"), 1):
             at = each.line if each.about else number
             for path in {m.path for m in find_paths(line)} if MAY_CITE.search(line) else ():
                 is_odd = path[:1] in "/~" or "\0" in path
-                if is_odd or any(is_there(top, path) for top in (folder, *by_top)):
+                if is_odd or any(is_there(top, path) for top in (folder, *tops)):
                     continue
                 for where in {os.path.normpath(os.path.join(start, path)) for start in inner}:
                     missing[where].append((each, at, path))
-    gone = {path for each in by_top.values() for path in _once_there(each, [*missing])}
+    gone = {path for each in tops.values() for path in _once_there(each, [*missing])}
     for each, at, path in (place for where in gone for place in missing[where]):
         message = f"It names {path}, which git had and the project has no more: correct it."
         yield "citations", each, at, message

@@ -118,18 +118,19 @@ class Memory(Layers):
     def add(
         self, name: str, *, type: str = "", description: str = "", body: str = "", kind: str = "",
         source: str = "manual", everywhere: bool = False, cite: Sequence[str] = (),
-        replaces: Sequence[str] = (),
+        replaces: Sequence[str] = (), why: str = "",
     ) -> Edited:  # fmt: skip
         """Store a note where its type belongs (see `for_type`). The same text again names the note
         there is; a taken name gets `-2`.
 
         Without a description `name` is a sentence, and what is not given is worked out from it.
-        `replaces` names notes that it stands in place of: they are superseded.
+        `replaces` names notes that it stands in place of: they are superseded. `why` is its reason.
         `cite` are places in the project (`src/app.py#L10-L20`) besides those that the text names.
         """
         if not description:
-            fact = capture.fact.state_fact(name, type=type, body=body, kind=kind)
+            fact = capture.fact.state_fact(name, type=type, body=body, kind=kind, why=why)
             return self.state_fact(fact, everywhere, source, cite, replaces)[1]
+        body = capture.fact.with_reason(body, why) if why else body
         fact = capture.fact.Fact(body, description, name, type, kind=kind)
         return self._put(fact, everywhere, source, cite, replaces)[1]
 

@@ -230,12 +230,12 @@ def _take_back(writer: Writer, history: History, entries: Sequence[Logged]) -> l
             groups.append(Group(f"undo {' '.join(files)}", tuple(changes)))
     written = Written()
     if groups:
-        done, facts_said = [back for back in backs if back.ops], list[str]()
+        done, names = [back for back in backs if back.ops], list[str]()
         for back in done:  # of a note that goes only its name is said again
             gone = [f for f in back.restored if is_note_name(f) and now[f] is None]
-            facts_said += [file.removesuffix(".md") for file in gone] or facts[back.entry.commit]
+            names += [file.removesuffix(".md") for file in gone] or facts[back.entry.commit]
         written = writer.write(
-            subject("undo", facts_said), groups, kind="undo", destructive=True,
+            subject("undo", names), groups, kind="undo", destructive=True,
             trailers=[(UNDOES, back.entry.commit) for back in done],
         )  # fmt: skip
     late, undone = dict(written.kept), list[Undone]()

@@ -124,7 +124,6 @@ def fact_of(content: str, title: str = "", type: str = "", why: str = "") -> Fac
     type_ = type or type_of(text)
     if type_ not in limits.TYPES:
         raise UsageError(f"{type_[:40]!r} is no type.", f"Use one of: {', '.join(limits.TYPES)}.")
-    reason = re.sub(r"(?i)\Awhy:\s*", "", reason)
     beside = f"{heading}\n{reason}"
     if without_memory(whole := f"{beside}\n{text}") != whole:
         raise NotStored("memory")
@@ -138,9 +137,15 @@ def fact_of(content: str, title: str = "", type: str = "", why: str = "") -> Fac
     description = hook_line(text)
     name = name_of(_REDACTED.sub(" ", heading).strip() or _REDACTED.sub(" ", description))
     name = name.removeprefix(f"{type_}-") or name
-    body = f"{text}\n\nWhy: {reason}" if reason and "Why:" not in text else text
     redacted = tuple(dict.fromkeys([*kinds, *more, *others]))
-    return Fact(body, description, name, type_, " ".join(heading.split()), redacted=redacted)
+    heading, body = " ".join(heading.split()), with_reason(text, reason)
+    return Fact(body, description, name, type_, heading, redacted=redacted)
+
+
+def with_reason(body: str, reason: str) -> str:
+    """A note's text with its reason behind it, where one is given and none is there."""
+    reason = re.sub(r"(?i)\Awhy:\s*", "", reason)
+    return f"{body}\n\nWhy: {reason}".strip() if reason and "Why:" not in body else body
 
 
 def fact_as_said(text: str, type: str = "", kind: str = "") -> Fact:
@@ -155,7 +160,7 @@ def fact_as_said(text: str, type: str = "", kind: str = "") -> Fact:
 
 
 def state_fact(
-    text: str, *, type: str = "", name: str = "", body: str = "", kind: str = ""
+    text: str, *, type: str = "", name: str = "", body: str = "", kind: str = "", why: str = ""
 ) -> Fact:
     """The note for a sentence of a person's: what is not given is worked out from its words.
 
@@ -174,8 +179,9 @@ def state_fact(
         )
     fact = fact_as_said(sentence, type, kind)
     return fact._replace(
-        body=body or word_note(sentence)[1], name=limits.slugify(name) if name else fact.name,
-        said=sentence, everywhere=holds_everywhere(sentence),
+        body=with_reason(body or word_note(sentence)[1], clean_text(why)[0]),
+        name=limits.slugify(name) if name else fact.name, said=sentence,
+        everywhere=holds_everywhere(sentence),
     )  # fmt: skip
 
 

@@ -90,14 +90,14 @@ def extract_facts(
     with writer.state() as state:
         part = _read_part(chosen, state, again)
     done = Extracted(session)
-    requested = [*_asked_for(part, done.dropped)]
+    wishes = [*_asked_for(part, done.dropped)]
     reading, done.second = _ask_model(stores, writer, part, ask, now, report)
     elsewhere = _said_in_other_sessions(writer, session, reading.candidates)
     judged = reading.candidates
     for at in elsewhere:
         judged[at] = judged[at]._replace(outcome="keep", reasons=())
     judged = [_unless_changed(stores, each) for each in judged]
-    wished = [*requested, *(each for each in judged if each.outcome == "keep")]
+    wished = [*wishes, *(each for each in judged if each.outcome == "keep")]
     _tell_reading(done, part, reading)
     rows = tell_left_out(done, judged, "model")
     for text, why in reading.dropped:

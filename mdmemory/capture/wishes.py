@@ -229,8 +229,8 @@ def keep_wishes(
     wishes = []
     for number, text in enumerate(texts):
         at = now + timedelta(microseconds=number)
-        moment, message_id = at.isoformat(timespec="microseconds"), words_id(message)
-        wishes.append(Wish(text, session, turn, f"{at.date()}", why, at=moment, said=message_id))
+        moment, id = at.isoformat(timespec="microseconds"), words_id(message)
+        wishes.append(Wish(text, session, turn, f"{at.date()}", why, at=moment, said=id))
     for number, place in enumerate(places if wishes else (), 1):
         try:
             return place.put(wishes)

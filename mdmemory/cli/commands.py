@@ -124,7 +124,7 @@ class Parser(argparse.ArgumentParser):
         hint = f"`{self.prog} --help` shows the usage."
         if message.startswith("unrecognized"):
             hint = f"Put a text into quotes; {hint}"
-        raise UsageError(f"{message[:1].upper()}{message[1:]}.", hint)
+        raise UsageError(f"{message[:1].upper()}{message[1:].rstrip('.')}.", hint)
 
 
 class CommandParser(Parser):

@@ -41,12 +41,16 @@ if TYPE_CHECKING:  # the commands that only read must not pay for writing
     from mdmemory.store.store import StoredNote
 
 
+_SAME = "already says this; nothing changed."
+
+
 def run_add(layers: Memory, options: Namespace) -> int:
     if not options.description:
         return _state_fact(layers, options)
     if not options.type:
         raise UsageError("A note with --description needs --type.", f"One of: {', '.join(TYPES)}.")
-    name, body = options.name or options.text, " ".join(options.body) if options.body else None
+    name = options.name or options.text
+    body = " ".join(options.body) if options.body or options.why else None
     given: AbstractContextManager[str] = nullcontext("")
     if (body := _read_body(body)) is None:
         from mdmemory.cli.editor import edited_copy
@@ -56,12 +60,11 @@ def run_add(layers: Memory, options: Namespace) -> int:
     with given as text:
         done = layers.add(
             name, type=options.type, description=options.description, kind=options.kind,
-            body=text.rstrip("\n") if body is None else body, source=options.source,
+            body=text.rstrip("\n") if body is None else body, why=options.why,
             everywhere=options.everywhere, cite=options.cite, replaces=options.replaces,
         )  # fmt: skip
-    same = f"{done.file} already says this; nothing changed."
     memory = layers.for_type(options.type, everywhere=options.everywhere)
-    return report_note(layers, memory, options, done, "Stored", same)
+    return report_note(layers, memory, options, done, "Stored", _SAME)
 
 
 def _field_line(name: str, text: str) -> str:
@@ -87,23 +90,23 @@ def _state_fact(layers: Memory, options: Namespace) -> int:
             "Say the fact in a sentence, or give the NAME with --type and --description.",
         )
     body = _read_body(more) or ""
-    fact = state_fact(text, type=options.type, name=options.name, body=body, kind=options.kind)
+    fact = state_fact(
+        text, type=options.type, name=options.name, body=body, kind=options.kind, why=options.why
+    )
     replaces: Sequence[str] = options.replaces
     near = layers.near(fact.said) if is_terminal() and not (options.json or replaces) else []
     for number, (file, description) in enumerate(near, 1):
         print(f"{number}  {file}  {visible_text(description)}")
     at = choose_number("Does it replace one of these?", len(near)) if near else None
     replaces = replaces if at is None else [near[at][0]]
-    memory, done = layers.state_fact(
-        fact, options.everywhere, options.source, options.cite, replaces
-    )
+    memory, done = layers.state_fact(fact, options.everywhere, cite=options.cite, replaces=replaces)
     fields = [
         _field_line("type", f"{fact.type} {fact.kind}".rstrip()), _field_line("name", done.name),
         _field_line("description", fact.description),
         *(_field_line("", line) for line in filter(str.strip, fact.body.splitlines())),
     ]  # fmt: skip
     return report_note(
-        layers, memory, options, done, "Stored", f"{done.file} already says this.", *fields,
+        layers, memory, options, done, "Stored", _SAME, *fields,
         type=fact.type, kind=fact.kind, description=fact.description, body=fact.body,
     )  # fmt: skip
 
@@ -169,7 +172,7 @@ def run_show(layers: Memory, options: Namespace) -> int:
 
 def run_edit(layers: Memory, options: Namespace) -> int:
     memory, name = layers.holding(options.name)
-    same, description = "Nothing changed.", ""
+    description = ""
     if options.body is None and options.description is None:
         if not is_terminal():
             raise UsageError(
@@ -187,7 +190,7 @@ def run_edit(layers: Memory, options: Namespace) -> int:
     else:
         done, description = memory.say_anew(name, _read_body(options.body) or "")
     more = [_field_line("description", description)] if description else []
-    return report_note(layers, memory, options, done, "Changed", same, *more)
+    return report_note(layers, memory, options, done, "Changed", _SAME, *more)
 
 
 def run_rename(layers: Memory, options: Namespace) -> int:
@@ -198,7 +201,7 @@ def run_rename(layers: Memory, options: Namespace) -> int:
     notes = f"Links follow in {count_noun(len(done.linked), 'note')}: {', '.join(done.linked)}."
     return report_note(
         layers, memory, options, done.edited, f"Renamed {done.before} to",
-        f"{done.edited.file} has this name already.", *([notes] if done.linked else []),
+        "has this name already.", *([notes] if done.linked else []),
         was=done.before, linked=[*done.linked],
     )  # fmt: skip
 
@@ -216,7 +219,7 @@ def report_note(
     fields |= {"commit": written.commit, "layer": layer, **made}
     fields |= {"superseded": [*done.superseded]} if done.superseded else {}
     if options.json or done.same:
-        return show_value(options, fields, same, failed=bool(written.kept))
+        return show_value(options, fields, f"{done.file} {same}", failed=bool(written.kept))
     where = f"commit {written.commit[:10]}" if written.commit else "not committed"
     whose = " in your own store, for all projects" if layer == USER else ""
     lines = [f"{verb} {done.file}{whose} ({where})."]

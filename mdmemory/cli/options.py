@@ -71,11 +71,9 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--type", default="", help=f"{', '.join(TYPES)} (default: from the text)")
     value(parser, "--description", "LINE", "one line, shown in the index", default="")
     parser.add_argument("--name", default="", help="the note's name (default: from the text)")
+    value(parser, "--why", "REASON", "its reason, the last line of the note", default="")
     about = "decision, for a note of the type project"
     value(parser, "--kind", "KIND", about, default="", choices=["decision"])
-    about = "its origin: manual (default), explicit or assistant"
-    origins = ["explicit", "manual", "assistant"]
-    value(parser, "--source", "SOURCE", about, default="manual", choices=origins)
     flag(parser, "--everywhere", "store it in your own store, for all projects")
     about = "a place in the project that it is about; repeatable"
     value(parser, "--cite", "PATH[#L10-L20]", about, action="append", default=[])

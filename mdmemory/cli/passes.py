@@ -286,7 +286,8 @@ def _tell_outcome(outcome: Outcome, plan: str | None) -> None:
         where = f" in commit {commit}." if commit else f". {WAITS}"
         print(f"{count_noun(len(outcome.applied), 'op')}{where} {UNDO.format(outcome.id)}")
     else:
-        again = f" Correct {plan} and run it again." if plan and outcome.refusals else ""
+        wrong = plan and (outcome.refusals or outcome.refused)
+        again = f" Correct {plan} and run it again." if wrong else ""
         print(((outcome.outcome == "noop" and outcome.why) or _WORDS[outcome.outcome]) + again)
     if cost.calls:
         print(

@@ -128,8 +128,8 @@ def _work_session(memory: Memory, id: str, options: Namespace) -> int:
         "failure": failure.code if failure else None,
     }  # fmt: skip
     stored = count_noun(done.kept, "observation")
-    summary_line = f"Stored {stored}; {done.waiting} waiting, {done.failed} failed."
-    code = show_value(options, fields, summary_line, failed=failure is not None)
+    line = f"Stored {stored}; {done.waiting} waiting, {done.failed} failed."
+    code = show_value(options, fields, line, failed=failure is not None)
     if failure:
         warn_person(failure.sentences)
     return code

@@ -123,10 +123,10 @@ class Offline:
         free = [note for note in notes if note.note.text and not note.note.head.secrets]
         open_files = {file for entry in conflicts if not entry.cleared for file in entry.files}
         gone = superseded_files(notes)
-        readable = [note for note in free if note.file not in gone]
-        heads = [note.note.head for note in readable]
+        shown = [note for note in free if note.file not in gone]
+        heads = [note.note.head for note in shown]
         pairs = conflict.find_pairs([h.description for h in heads], [h.type for h in heads])
-        near = [(readable[one], readable[other]) for one, other in pairs]
+        near = [(shown[one], shown[other]) for one, other in pairs]
         groups = _same_notes([note for note in free if note.file not in open_files])
         merges, old_merges, more = _merge_groups(groups, removable(len(notes)), is_old)
         # what the guards do not let pass would be refused in every pass

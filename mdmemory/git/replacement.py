@@ -333,8 +333,8 @@ _LONGEST = 200  # bytes of a name; file systems take 255
 def find_late_texts(folder: Path) -> list[Path]:
     """Texts that were saved into a note while it was replaced: they found their name taken, or are
     kept texts that a program wrote into."""
-    open_texts = _open_texts(folder, list_names(folder))
-    grown = [path for path, old in open_texts if _short_digest(path) not in (None, old)]
+    texts = _open_texts(folder, list_names(folder))
+    grown = [path for path, old in texts if _short_digest(path) not in (None, old)]
     return sorted([*folder.glob(f"{MARK}*.old"), *grown])
 
 

@@ -94,8 +94,8 @@ def recall_observations(layers: Memory, _session: str) -> str:
 
 def for_compaction(memory: Memory, session: str) -> list[str]:
     """Texts for the prompt of the host's own summary of the session."""
-    session_text, observations = at_hand(memory, session), memory.observations()
-    texts = [f"{_KEPT}\n{session_text}"] if session_text else []
+    own, observations = at_hand(memory, session), memory.observations()
+    texts = [f"{_KEPT}\n{own}"] if own else []
     if observations.is_on and (seen := observations.block(session=session, budget=_OF_SUMMARY)):
         texts.append(seen)
     return texts
@@ -115,7 +115,8 @@ class Following:
     def state(self, memory: Memory) -> State:
         """The open database of the project; opened again when its file was removed or replaced."""
         old, path = self._state, memory.project.state_file
-        if old is not None and self._file == _with_inode(path) and not self._is_retry_due(old):
+        is_due = time.monotonic() - self._opened_at > AGAIN
+        if old and self._file == _with_inode(path) and not (old.trouble and is_due):
             return old
         fresh = memory.state()
         if old is not None and old.trouble and fresh.trouble:
@@ -127,9 +128,6 @@ class Following:
             self._state = old = fresh
         self._file, self._opened_at = _with_inode(path), time.monotonic()
         return old
-
-    def _is_retry_due(self, state: State) -> bool:
-        return state.trouble is not None and time.monotonic() - self._opened_at > AGAIN
 
     def at_hand(self, memory: Memory, session: str) -> str:
         """The session's own text for the prompt, which then stays until the next compaction."""

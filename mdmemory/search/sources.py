@@ -59,9 +59,8 @@ def search(refresher: Refresher, source: str, today: str, *, meaning: bool) -> S
     if source in (FILES, ALL):
         from mdmemory.search.feeders import Folders
 
-        others[FILES] = Folders(
-            _setting_folders(project, "search.folders"), project.store, redacted_text
-        )
+        folders = [Path(os.path.expanduser(e)) for e in project.settings.several("search.folders")]
+        others[FILES] = Folders(folders, project.store, redacted_text)
     return Search(refresher, others, partial(make_embedder, project, today) if meaning else None)
 
 
@@ -190,7 +189,3 @@ def _chosen_encoder(project: Project) -> Encoder | None:
 
     model = local_model(settings.text("search.embedding_model"), person.models_folder())
     return model if isinstance(model, Encoder) else None
-
-
-def _setting_folders(project: Project, setting: str) -> list[Path]:
-    return [Path(os.path.expanduser(each)) for each in project.settings.several(setting)]

@@ -147,8 +147,8 @@ def arrange_index(
         people = "1 conflict needs" if conflicts == 1 else f"{conflicts} conflicts need"
         remarks.append(f"{people} a person ({CONTESTED}): _CONFLICTS.md.")
     if columns.held:
-        held_back = "1 note" if columns.held == 1 else f"{columns.held} notes"
-        remarks.append(f"{held_back} held back: `mdmemory doctor`.")
+        text = "1 note" if columns.held == 1 else f"{columns.held} notes"
+        remarks.append(f"{text} held back: `mdmemory doctor`.")
     room = min(max_chars, MOST_CHARS) - len(_TOP)
     chosen, strengths = set(shown), list[float]()
     is_whole = len(shown) <= max_entries

@@ -387,8 +387,8 @@ def _replace_targets(
 
 def _link_targets(note: Note) -> dict[str, None]:
     """What the [[links]] of a note name, each once."""
-    matches = re.finditer(_LINK, note.body) if "[[" in note.body else ()
-    return dict.fromkeys(match["target"] for match in matches if match["target"])
+    links = re.finditer(_LINK, note.body) if "[[" in note.body else ()
+    return dict.fromkeys(match["target"] for match in links if match["target"])
 
 
 def named_in(note: Note) -> list[str]:

@@ -103,8 +103,8 @@ def commit_kept(
     unseen = transactions.list_unseen(differing)
     chosen = {file: now[file] for file in differing if file not in unseen}
     if chosen:
-        changes = adopt.look_at_folder(refresher, history).found
-        derived, apart = adopt.index_without(transactions, changes, index)
+        seen = adopt.look_at_folder(refresher, history).found
+        derived, apart = adopt.index_without(transactions, seen, index)
         facts = [entry.subject.removeprefix("memory: ") for entry in entries]
         groups = group_ops(files for entry in reversed(entries) for files in entry.groups())
         groups = [files for each in groups if (files := [f for f in each if f in chosen])]

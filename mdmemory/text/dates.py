@@ -178,7 +178,7 @@ def asked_dates(text: str, today: date) -> tuple[list[tuple[str, ...]], str]:
     for year, month, day in _sure_dates(text):
         if day:
             year = year or today.year - ((month, day) > (today.month, today.day))
-            dates_found.append((_day_word((year, month, day)),))
+            dates_found.append((f"{year}{month:02}{day:02}",))
         elif year:
             dates_found.append((f"{year}{month:02}",))
 
@@ -198,10 +198,6 @@ def _sure_dates(text: str) -> Iterator[tuple[int, int, int]]:
     for each in named_dates(text) if re.search(r"\d", text) else ():
         if each.is_sure and (each.year or each.day):
             yield each.year, each.month, each.day
-
-
-def _day_word(parts: tuple[int, int, int]) -> str:
-    return f"{parts[0]}{parts[1]:02}{parts[2]:02}"
 
 
 def _relative_days(match: re.Match[str], today: date) -> Iterator[str]:

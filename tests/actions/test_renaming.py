@@ -138,11 +138,6 @@ def test_a_name_that_is_none_or_taken_changes_nothing(memory: Memory) -> None:
     assert memory.rename("prefers-pnpm", "feedback-prefers-pnpm.md").edited.same
 
 
-def texts_of_files(memory: Memory) -> dict[str, bytes]:
-    files = memory.project.store.glob("*.md")
-    return {path.name: path.read_bytes() for path in files if path.is_file()}
-
-
 def test_a_note_on_hold_or_unreadable_and_a_store_without_git_are_refused(
     memory: Memory, tmp_path: Path
 ) -> None:

@@ -97,7 +97,7 @@ WRONG = (
     ("rm", "Did you mean `mdmemory forget`?"),
     ("settings", "Did you mean `mdmemory config`?"),
     ("renmae", "Did you mean `mdmemory rename`?"),
-    ("list --frobnicate", "Unrecognized arguments: --frobnicate."),
+    ("list --frobnicate it.", "Unrecognized arguments: --frobnicate it. Put"),
     ("show", "NAME"),
     ("add x", "NAME with --type and --description"),
     ("log -n many", "many is not a whole number"),
@@ -517,6 +517,8 @@ def test_a_plan_that_is_none_names_file_flaw_and_next_step(project: Path, say: S
         'plan.json: This is no plan: `ops` has to be a list. Give `{"ops": [...]}`.\n'
         "The plan was refused; nothing changed. Correct plan.json and run it again.\n"
     )
+    (project / "plan.json").write_text(json.dumps({"ops": [{**REWRITE, "body": ""}]}))
+    assert "Correct plan.json" in say("compact", "--plan", "plan.json", code=1), "op by op"
 
 
 def test_a_bad_transcript_is_one_sentence(project: Path, refused: Say) -> None:

@@ -259,6 +259,9 @@ def test_a_note_of_one_sentence_is_edited_by_a_sentence(begun: Path, say: Say) -
 def test_what_is_given_is_taken(begun: Path, run: Run, ask: Ask, monkeypatch: Patch) -> None:
     done = ask("add", "We deploy with Kamal", "--type", "reference", "--name", "deploy-tool")
     assert (done["file"], done["layer"]) == ("reference-deploy-tool.md", "project")
+    assert ask("add", "We ship on Tuesdays", "--why", "Ada asked.")["body"] == "Why: Ada asked."
+    ask("add", "no-npm", "--type", "project", "--description", "No npm", "--why", "why: it broke")
+    assert Memory.open(begun).note("no-npm").note.body.strip() == "Why: it broke"
     monkeypatch.setattr("sys.stdin", io.StringIO("the staging box is at 10.0.4.7\n"))
     assert ask("add", "-")["file"] == "project-the-staging-box-is-at.md"
     for more in (["I am colour-blind"], [*"Use tabs in Makefiles".split(), "--everywhere"]):

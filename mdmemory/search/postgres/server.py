@@ -114,7 +114,11 @@ class Connected(Database):
 
     def _run_many(self, query: str, rows: Iterable[Sequence[object]]) -> None:
         with await_answer(self._database, _ANSWERED), self._database.cursor() as cursor:
-            clean = ([_without_nul(value) for value in row] for row in rows)
+            # without the one character that PostgreSQL does not take
+            clean = (
+                [each.replace("\0", "\ufffd") if isinstance(each, str) else each for each in row]
+                for row in rows
+            )
             cursor.executemany(query.replace("?", "%s").encode(), clean)
 
     def _translated(self) -> AbstractContextManager[object]:
@@ -133,11 +137,6 @@ class Connected(Database):
                 with suppress(Exception):
                     self._run("ROLLBACK")
                 raise
-
-
-def _without_nul(value: object) -> object:
-    """A value without the one character that PostgreSQL does not take."""
-    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
 # --- the end of patience, which no timeout of a server has to keep: on an open connection the
